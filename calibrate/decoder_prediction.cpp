@@ -76,7 +76,7 @@ sim::RoundSetup round_setup_of(const decoder::DecodeSetup& setup, const sim::Dev
     round.platform.mode = sim::CostMode::calibrated;
     round.platform.stack.name = "kernels";
     round.platform.stack.title = "Kernels alone";
-    round.platform.stack.state_copy = sim::StateCopy::by_index;
+    round.platform.stack.launching.state_copy = sim::StateCopy::by_index;
     round.drafter = drafter_of(setup, round.precision);
     round.rollback = setup.rollback;
     round.speculations = sim::chains_up_to(0);

@@ -77,9 +77,9 @@ Seconds predicted(const sim::KernelLaw& law, const sim::Rates& data_sheet, const
     const sim::ShapeTerms terms = terms_of(sample.shape);
     Seconds time;
     sim::dispatch(operation, operation.reads_context, rates.rule,
-                  [&]<bool reads_context, bool has_experts, sim::RowRule rule>() {
-                      time = sim::operation_time<reads_context, has_experts, rule>(
-                          operation, rates, terms, sim::bytes_of<reads_context, has_experts>(operation, terms),
+                  [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+                      time = sim::operation_time<reads_context, has_experts>(
+                          rule, operation, rates, terms, sim::bytes_of<reads_context, has_experts>(operation, terms),
                           sim::flops_of<reads_context>(operation, terms));
                   });
     return time;

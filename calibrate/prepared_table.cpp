@@ -74,9 +74,11 @@ double log_residual(const std::vector<sim::Rates>& rates, const PreparedSample& 
     const sim::Operation& operation = *sample.operation;
     const sim::Rates& own = rates[sample.priced_as];
     Seconds time;
-    sim::dispatch(operation, operation.reads_context, own.rule, [&]<bool reads_context, bool has_experts, sim::RowRule rule>() {
-        time = sim::operation_time<reads_context, has_experts, rule>(operation, own, sample.terms, sample.bytes, sample.flops);
-    });
+    sim::dispatch(
+        operation, operation.reads_context, own.rule, [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+            time =
+                sim::operation_time<reads_context, has_experts>(rule, operation, own, sample.terms, sample.bytes, sample.flops);
+        });
     return std::log(time.value()) - sample.log_time;
 }
 

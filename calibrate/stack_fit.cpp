@@ -8,6 +8,7 @@
 #include "calibrate/least_squares.h"
 #include "calibrate/stack_fit_parts.h"
 #include "numerics/student_t.h"
+#include "sim/constants.h"
 
 namespace treeline::calibrate {
 namespace {
@@ -25,21 +26,21 @@ constexpr double longest_host = 1.0;      ///< seconds; bound on times
 /// If a number's whole range changes every step by less than this share, the steps say nothing about it.
 constexpr double least_effect = 1e-9;
 
-/// The stack's field; nullptr for factors.
-Seconds sim::Stack::*field_of(StackNumber number) {
+/// The stack's time; nullptr for factors.
+Seconds* time_of(StackNumber number, sim::Stack& stack) {
     switch (number) {
         case StackNumber::host_per_pass:
-            return &sim::Stack::host_per_pass;
+            return &stack.passes.host_per_pass;
         case StackNumber::host_per_round:
-            return &sim::Stack::host_per_round;
+            return &stack.host[sim::HostDriver::round];
         case StackNumber::host_per_sequence:
-            return &sim::Stack::host_per_sequence;
+            return &stack.host[sim::HostDriver::sequence];
         case StackNumber::host_per_verified_token:
-            return &sim::Stack::host_per_verified_token;
+            return &stack.host[sim::HostDriver::token];
         case StackNumber::host_per_draft_token:
-            return &sim::Stack::host_per_draft_token;
+            return &stack.host[sim::HostDriver::draft_token];
         case StackNumber::host_per_draft_pass:
-            return &sim::Stack::host_per_draft_pass;
+            return &stack.passes.host_per_draft_pass;
         case StackNumber::kernel_time:
         case StackNumber::attention_time:
         case StackNumber::time_factor:
@@ -51,26 +52,28 @@ Seconds sim::Stack::*field_of(StackNumber number) {
 
 /// Sets a number of a stack whose factor on the time of kernels is 1.
 void set(StackNumber number, double value, sim::Stack& stack) {
-    if (Seconds sim::Stack::*const field = field_of(number)) {
-        stack.*field = Seconds(value);
+    if (Seconds* const time = time_of(number, stack)) {
+        *time = Seconds(value);
         return;
     }
     if (number == StackNumber::attention_time) {
-        stack.attention_efficiency = std::min(1.0, stack.attention_efficiency / value);  // where slower kernels have raised it
+        stack.kernels.attention_efficiency =
+            std::min(1.0, stack.kernels.attention_efficiency / value);  // where slower kernels have raised it
         return;
     }
-    stack.memory_efficiency /= value;
-    stack.metal_memory_efficiency /= value;
-    stack.compute_efficiency /= value;
-    if (stack.attention_efficiency < 1.0) {
-        stack.attention_efficiency = std::min(1.0, stack.attention_efficiency * value);  // keeps its own rate
+    stack.kernels.memory_efficiency /= value;
+    stack.kernels.metal_memory_efficiency /= value;
+    stack.kernels.compute_efficiency /= value;
+    if (stack.kernels.attention_efficiency < 1.0) {
+        stack.kernels.attention_efficiency = std::min(1.0, stack.kernels.attention_efficiency * value);  // keeps its own rate
     }
-    stack.scan_efficiency = std::min(1.0, stack.scan_efficiency / value);  // no share of its own: few models scan
-    if (stack.calibrated) {
-        for (sim::LinearSpeed& speed : stack.calibrated->linear_speed) {
+    stack.kernels.scan_efficiency =
+        std::min(1.0, stack.kernels.scan_efficiency / value);  // no share of its own: few models scan
+    if (stack.kernels.calibrated) {
+        for (sim::LinearSpeed& speed : stack.kernels.calibrated->linear_speed) {
             speed = {speed.memory / value, speed.compute / value};
         }
-        stack.calibrated->expert_speed /= value;
+        stack.kernels.calibrated->expert_speed /= value;
     }
 }
 
@@ -97,14 +100,15 @@ double spread_of(StackNumber number) {
     return 10e-6;
 }
 
-stack_fit::Candidate candidate_of(StackNumber number, const sim::Stack& stack) {
-    if (Seconds sim::Stack::*const field = field_of(number)) {
-        return {(stack.*field).value(), 0.0, longest_host, spread_of(number)};
+stack_fit::Candidate candidate_of(StackNumber number, sim::Stack stack) {
+    if (const Seconds* const time = time_of(number, stack)) {
+        return {time->value(), 0.0, longest_host, spread_of(number)};
     }
     if (number == StackNumber::attention_time) {
-        return {1.0, stack.attention_efficiency, slowest_kernels, spread_of(number)};
+        return {1.0, stack.kernels.attention_efficiency, slowest_kernels, spread_of(number)};
     }
-    const double largest = std::max({stack.memory_efficiency, stack.metal_memory_efficiency, stack.compute_efficiency});
+    const double largest =
+        std::max({stack.kernels.memory_efficiency, stack.kernels.metal_memory_efficiency, stack.kernels.compute_efficiency});
     return {1.0, largest, slowest_kernels, spread_of(number)};
 }
 
@@ -151,7 +155,7 @@ LinearProblem linear_problem(const std::vector<MeasuredStep>& steps) {
         result.problem.steps.push_back({steps[i].time.value(), predicted_time(steps[i], stack).value(), {}, groups[i]});
     }
     for (const StackNumber number : values_of<StackNumber>()) {
-        if (is_ratio(number) || (number == StackNumber::attention_time && !(stack.attention_efficiency < 1.0))) {
+        if (is_ratio(number) || (number == StackNumber::attention_time && !(stack.kernels.attention_efficiency < 1.0))) {
             continue;
         }
         std::vector<double> slopes;
@@ -225,14 +229,14 @@ double memory_of(const MeasuredStep& step, const sim::CompiledRound& round) {
 /// The stack with what its numbers miss of these steps.
 sim::Stack with_loads(sim::Stack stack, const std::vector<MeasuredStep>& steps) {
     const sim::RoundSetup& setup = steps.front().setup;
-    sim::MeasuredLoads& measured = stack.measured_loads;
+    sim::MeasuredLoads& measured = stack.measured.measured_loads;
     measured = {};
     measured.target = setup.target.name;
     measured.weights = name_of(setup.precision.weights.format);
     measured.device = setup.platform.device.name;
     measured.mode = name_of(setup.platform.mode);
     measured.devices = setup.platform.devices();
-    measured.reach = is_one_load(steps) ? sim::reach_of_one_load : 1.0;
+    measured.reach = is_one_load(steps) ? sim::reach_of_one_load.value : 1.0;
     const sim::Stack numbers = stack;
     for (const MeasuredStep& step : steps) {
         const sim::CompiledRound round = compiled(step, numbers);
@@ -291,13 +295,14 @@ StackFit fit_to_one_load(const std::vector<MeasuredStep>& steps) {
     const double all = both ? ratio_of(steps, false) : ratio_of(steps, steps.front().point.speculation > 0);
     StackFit result;
     result.stack = before;
-    result.stack.time_factor = before.time_factor * sim::time_factor_of(Seconds(all), Seconds(1.0));
-    const double factor = result.stack.time_factor;
-    result.numbers = {{StackNumber::time_factor, before.time_factor, factor, factor, factor}};
+    result.stack.measured.time_factor = before.measured.time_factor * sim::time_factor_of(Seconds(all), Seconds(1.0));
+    const double factor = result.stack.measured.time_factor;
+    result.numbers = {{StackNumber::time_factor, before.measured.time_factor, factor, factor, factor}};
     if (both) {
-        result.stack.round_factor = before.round_factor * sim::time_factor_of(Seconds(ratio_of(steps, true)), Seconds(all));
-        const double beyond = result.stack.round_factor;
-        result.numbers.push_back({StackNumber::round_factor, before.round_factor, beyond, beyond, beyond});
+        result.stack.measured.round_factor =
+            before.measured.round_factor * sim::time_factor_of(Seconds(ratio_of(steps, true)), Seconds(all));
+        const double beyond = result.stack.measured.round_factor;
+        result.numbers.push_back({StackNumber::round_factor, before.measured.round_factor, beyond, beyond, beyond});
     }
     return result;
 }
@@ -313,7 +318,7 @@ StackFit fit_to_loads(const LinearProblem& linear, const std::vector<MeasuredSte
 
 std::vector<MeasuredStep> without_measured_loads(std::vector<MeasuredStep> steps) {
     for (MeasuredStep& step : steps) {
-        step.setup.platform.stack.measured_loads = {};  // an earlier fit's
+        step.setup.platform.stack.measured.measured_loads = {};  // an earlier fit's
     }
     return steps;
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/dialect.h"
+
 namespace treeline::engines {
 namespace {
 
@@ -33,8 +35,10 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind) {
     if (engine.drafter(kind) != nullptr) {
         return {};
     }
-    if (engine.name == EngineName::tensorrt_llm && kind == DrafterKind::medusa) {
-        return fmt::format("{} runs no Medusa heads on its PyTorch backend", engine.label());
+    for (const RefusedDrafter& refused : engine.refused) {
+        if (refused.kind == kind) {
+            return engine.label() + " " + refused.why;
+        }
     }
     if (kind == DrafterKind::eagle && engine.drafter(DrafterKind::eagle3) != nullptr) {
         return fmt::format("{} runs only EAGLE-3 heads", engine.label());
@@ -49,9 +53,7 @@ bool is_translated(const sim::Drafter& drafter) {
 }
 
 std::string translation_problem(const Engine& engine, const sim::Drafter& drafter) {
-    const bool can =
-        engine.name == EngineName::llama_cpp || (engine.name == EngineName::vllm && engine.takes("use_heterogeneous_vocab"));
-    return !is_translated(drafter) || can
+    return !is_translated(drafter) || dialect_of(engine).translates(engine)
                ? ""
                : fmt::format("{} does not translate tokens of a drafter with another vocabulary", engine.label());
 }

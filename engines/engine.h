@@ -70,6 +70,12 @@ struct EngineDrafter {
     bool scheduled = false;   ///< a schedule by batch applies to it
 };
 
+/// A drafter that an engine does not run, and why, as the end of a sentence about it.
+struct RefusedDrafter {
+    DrafterKind kind;
+    std::string why;
+};
+
 /// A key that is no longer accepted, and what to do instead, as the end of a sentence ("was removed in 0.21; …").
 struct RetiredKey {
     std::string key;
@@ -90,8 +96,9 @@ struct Engine {
     std::vector<std::string> methods;  ///< every value of the key that selects the method
     std::vector<std::string> keys;     ///< every key (or flag) of speculation
     std::vector<RetiredKey> retired;
-    std::string source;             ///< repository, file, and commit or release that was read
-    double least_capability = 0.0;  ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
+    std::vector<RefusedDrafter> refused;  ///< of those that it lacks, where there is more to say than that
+    std::string source;                   ///< repository, file, and commit or release that was read
+    double least_capability = 0.0;        ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
 
     /// "vLLM 0.19", "vLLM 0.21 (as 0.19)".
     [[nodiscard]] std::string label() const;

@@ -2,31 +2,14 @@
 
 #include <fmt/format.h>
 
-#include "engines/flag_plan.h"
+#include "engines/dialect.h"
 #include "engines/priced_engine.h"
 
 namespace treeline::engines {
-namespace {
-
-EngineFlags write_in_syntax(FlagPlan plan) {
-    switch (plan.engine->name) {
-        case EngineName::vllm:
-            return write_vllm(std::move(plan));
-        case EngineName::sglang:
-            return write_sglang(std::move(plan));
-        case EngineName::tensorrt_llm:
-            return write_tensorrt_llm(std::move(plan));
-        case EngineName::llama_cpp:
-            break;
-    }
-    return write_llama_cpp(std::move(plan));
-}
-
-}  // namespace
 
 EngineFlags write_flags(FlagPlan plan) {
     const std::string engine = plan.engine->label();
-    EngineFlags flags = write_in_syntax(std::move(plan));
+    EngineFlags flags = dialect_of(*plan.engine).write(std::move(plan));
     flags.engine = engine;
     flags.text.erase(flags.text.find_last_not_of(' ') + 1);
     return flags;

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"
-#include "engines/request_limits.h"
+#include "engines/dialect.h"
 #include "sim/placement.h"
 
 namespace treeline::engines {
@@ -122,10 +122,10 @@ void remark_on_deployment(FlagPlan& plan) {
     if (older_than_known(plan.engine->word + "@" + plan.engine->asked)) {
         remark(plan, fmt::format("flags of versions before {0} are not known; these are those of {0}", plan.engine->version));
     }
-    if (stack.prefill == sim::PrefillPolicy::disaggregated) {
+    if (stack.serving.prefill == sim::PrefillPolicy::disaggregated) {
         remark(plan, "the command is that of the server that decodes; prompts are read by servers of their own");
     }
-    if (plan.engine->name != EngineName::llama_cpp && sim::layers_on_host(plan.target) > 0) {
+    if (!dialect_of(*plan.engine).places_weights && sim::layers_on_host(plan.target) > 0) {
         remark(plan, "weights in the host's memory are priced as --placement says, which it has no flag for");
     }
     const double hosts = std::ceil(plan.platform.devices() / devices_of_a_host);
@@ -144,18 +144,18 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     plan.checkpoints = checkpoints_of(variant);
     plan.target = variant.setup.target;
     plan.remarks = plan.checkpoints.remarks;
-    if (plan.platform.memory_utilisation != plan.platform.stack.memory_utilisation) {
+    if (plan.platform.memory_utilisation != plan.platform.stack.memory.memory_utilisation) {
         plan.memory_utilisation = plan.platform.memory_utilisation;
     }
     const sim::NumberFormat cache = variant.setup.precision.kv_cache.format;
     if (cache != plan.target.precision.kv_cache.format) {
         plan.kv_cache = cache;
-        if (cache_format_flag(engine, cache).empty()) {
+        if (!dialect_of(engine).keeps_caches_in(cache)) {
             remark(plan, fmt::format("keys and values are priced in {}, for which it has no flag", name_of(cache)));
         }
     }
-    if (plan.platform.stack.states_budget) {
-        plan.token_budget = plan.platform.stack.step_tokens;
+    if (plan.platform.stack.serving.states_budget) {
+        plan.token_budget = plan.platform.stack.serving.step_tokens;
     }
     remark_on_deployment(plan);
     return plan;
@@ -181,7 +181,7 @@ void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
     plan.drafter = *plan.engine->drafter(kind_of(drafter));
     plan.translated = is_translated(drafter);
     plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
-    const auto& rollback_flags = plan.platform.stack.rollback_flags;
+    const auto& rollback_flags = plan.platform.stack.states.rollback_flags;
     if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
         plan.rollback_flag = flag->second;
     }
@@ -202,7 +202,7 @@ void remark_on_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
 void remark_on_layers(FlagPlan& plan, const sweeps::Variant& variant) {
     const DrafterKind kind = plan.drafter->kind;
     if (kind == DrafterKind::mtp && plan.longest() > 1 && !plan.target.mtp_layers &&
-        (plan.engine->name == EngineName::vllm || plan.engine->name == EngineName::llama_cpp)) {
+        dialect_of(*plan.engine).one_draft_a_module) {
         remark(plan, "how many MTP modules the checkpoint has is not known; of several each drafts one token");
     }
     if (kind_is_assumed(variant.setup.drafter)) {

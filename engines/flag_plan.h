@@ -76,6 +76,9 @@ EngineFlags write_sglang(FlagPlan plan);
 EngineFlags write_tensorrt_llm(FlagPlan plan);
 EngineFlags write_llama_cpp(FlagPlan plan);
 
+/// With a blank before each; empty for a format that llama.cpp's caches do not have.
+std::string llama_cpp_cache_flags(sim::NumberFormat format);
+
 /// The YAML file of TensorRT-LLM alone, empty where its defaults do, and what its command calls that file.
 std::string tensorrt_llm_yaml(FlagPlan& plan);
 inline constexpr const char* tensorrt_llm_file = "treeline.yaml";

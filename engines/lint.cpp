@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/dialect.h"
 #include "engines/lint_input.h"
 #include "engines/unknown_values.h"
 #include "json/reader.h"
@@ -34,8 +35,8 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (input.engine && *input.engine != engine.name) {
         throw text::InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }
-    if (engine.name == EngineName::llama_cpp && input.form != LintForm::command) {
-        throw text::InputError({"llama.cpp takes flags; give its command line"});
+    if (dialect_of(engine).flags_alone && input.form != LintForm::command) {
+        throw text::InputError({fmt::format("{} takes flags; give its command line", engine.title)});
     }
     return engine;
 }
@@ -82,7 +83,8 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
             {fmt::format("{} {} is older than the versions whose rules are known here, from {} on: its flags are not checked.",
                          engine.title, input.older, first)}};
     }
-    if (engine.name == EngineName::vllm || engine.name == EngineName::sglang) {
+    const Dialect& dialect = dialect_of(engine);
+    if (dialect.reads_config_file) {
         take_config_file(input, read_or_written);
     }
     Findings findings;
@@ -92,20 +94,7 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
             findings.leave_open(flag.name, *flag.value);
         }
     }
-    switch (engine.name) {
-        case EngineName::vllm:
-            lint_vllm(input, engine, findings);
-            break;
-        case EngineName::sglang:
-            lint_sglang(input, engine, read_or_written, findings);
-            break;
-        case EngineName::tensorrt_llm:
-            lint_tensorrt_llm(input, engine, read_or_written, findings);
-            break;
-        case EngineName::llama_cpp:
-            lint_llama_cpp(input, engine, findings);
-            break;
-    }
+    dialect.lint(input, engine, read_or_written, findings);
     return {engine, input.form_text, findings.take(), findings.take_notes()};
 }
 

@@ -56,6 +56,10 @@ inline std::string in_capitals(std::string text) {
     return text;
 }
 
+inline bool starts_with_any(std::string_view word, std::initializer_list<std::string_view> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
+}
+
 inline bool is_one_of(const std::string& word, std::initializer_list<std::string_view> words) {
     return std::find(words.begin(), words.end(), word) != words.end();
 }

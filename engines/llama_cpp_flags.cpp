@@ -1,5 +1,6 @@
 // llama.cpp's flags. Lengths count drafts without the root.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -31,17 +32,31 @@ std::string placement_flags(const sim::Model& target, bool on_gpu) {
     return (on_gpu ? fmt::format(" --gpu-layers {}", all_layers) : "") + experts;
 }
 
+/// Slots share one cache only where nobody says how many there are; it is as large as the model's context unless it is told
+/// otherwise.
+std::string llama_cpp_load(const FlagPlan& plan) {
+    constexpr double step = 1024.0;
+    const std::optional<double> requests = raised_requests(plan);
+    return (requests ? fmt::format(" --parallel {:.0f} --kv-unified", std::ceil(*requests)) : "") +
+           (plan.request_tokens > 0.0
+                ? fmt::format(" --ctx-size {:.0f}", step * std::ceil(plan.requests * plan.request_tokens / step))
+                : "");
+}
+
 }  // namespace
+
+std::string llama_cpp_cache_flags(sim::NumberFormat format) {
+    return format == sim::NumberFormat::int8   ? " --cache-type-k q8_0 --cache-type-v q8_0"
+           : format == sim::NumberFormat::int4 ? " --cache-type-k q4_0 --cache-type-v q4_0"
+                                               : "";
+}
 
 EngineFlags write_llama_cpp(FlagPlan plan) {
     EngineFlags flags;
     flags.text = "llama-server --model " + gguf_of(plan.checkpoints.target, target_placeholder, plan.remarks);
     const bool on_gpu = plan.platform.device.kind == sim::DeviceKind::gpu;
     flags.text += placement_flags(plan.target, on_gpu);
-    if (std::string parallel = platform_flags(*plan.engine, plan.platform); !parallel.empty()) {
-        parallel.pop_back();
-        flags.text += " " + parallel;
-    }
+    flags.text += plan.platform.ranks > 1.0 ? " --split-mode row" : "";
     if (plan.drafter) {
         // Without --spec-type speculation stays off, even when a draft model is named.
         flags.text += fmt::format(" --spec-type {}", plan.drafter->word);
@@ -58,8 +73,7 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
         const std::string list = nlohmann::ordered_json(plan.simulated_rates).dump();
         flags.text += " --spec-synth-rates " + list.substr(1, list.size() - 2);
     }
-    flags.text += cache_format_flag(*plan.engine, plan.kv_cache) + requests_flag(*plan.engine, plan.platform, plan.requests) +
-                  context_flag(*plan.engine, plan.target, plan.request_tokens, plan.cached_tokens, plan.requests);
+    flags.text += (plan.kv_cache ? llama_cpp_cache_flags(*plan.kv_cache) : "") + llama_cpp_load(plan);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

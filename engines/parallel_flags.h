@@ -1,4 +1,4 @@
-// How each engine is told to share a model out over devices, and which kernels to run there.
+// How engines are told to share a model out over devices, and which kernels to run there.
 #pragma once
 
 #include <string>
@@ -19,8 +19,10 @@ std::string parallel_problem(const Engine& engine, DrafterKind drafter, const si
 /// Whether requests are spread over groups of their own: engines then drop schedules by batch.
 inline bool has_groups(const sim::Platform& platform) { return platform.parallel.data > 1.0; }
 
-/// The flags, with a space after them, or for TensorRT-LLM lines of its YAML file; empty for one device with the engine's own
-/// kernels. vLLM counts the ranks of a group and the groups, SGLang and TensorRT-LLM all ranks of a stage.
-std::string platform_flags(const Engine& engine, const sim::Platform& platform);
+/// "NAME N " if the degree is above one.
+std::string degree_flag(const char* name, double degree, const char* between = " ", const char* after = " ");
+
+/// The flags of kernels that the user picked, with a blank after each.
+std::string kernel_flags(const Engine& engine, const sim::Platform& platform);
 
 }  // namespace treeline::engines

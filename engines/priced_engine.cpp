@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"
+#include "engines/dialect.h"
 #include "engines/parallel_flags.h"
 #include "text/input_error.h"
 #include "text/version.h"
@@ -21,8 +22,7 @@ sweeps::Switching switching_of(const Engine& engine, const EngineDrafter* drafte
 /// number as well.
 void limit_to_modules(sweeps::Variant& variant, const Engine& engine) {
     const sim::Count modules = variant.setup.target.mtp_layers.value_or(0);
-    const bool one_each = engine.name == EngineName::vllm || engine.name == EngineName::llama_cpp;
-    if (modules > 1 && one_each && kind_of(variant.setup.drafter) == DrafterKind::mtp) {
+    if (modules > 1 && dialect_of(engine).one_draft_a_module && kind_of(variant.setup.drafter) == DrafterKind::mtp) {
         int& most = variant.setup.acceptance.most_draft_tokens;
         most = most > 0 ? std::min(most, static_cast<int>(modules)) : static_cast<int>(modules);
     }
@@ -38,7 +38,7 @@ void keep_what_runs(sweeps::Variant& variant, const Engine& engine) {
     if (const std::string cut = parallel_problem(engine, kind, platform); variant.problem.empty() && !cut.empty()) {
         variant.problem = fmt::format("{} {}", engine.title, cut);
     }
-    platform.stack.drafted_trees = drafted_trees(engine, kind, variant.setup.target);
+    platform.stack.drafts.drafted_trees = drafted_trees(engine, kind, variant.setup.target);
     variant.switching = switching_of(engine, engine.drafter(kind), platform);
     limit_to_modules(variant, engine);
 }
@@ -104,7 +104,7 @@ std::optional<Engine> priced_engine(const sim::Platform& platform) {
         return std::nullopt;
     }
     const Engine engine = engine_of_stack(platform.stack);
-    const bool runs_there = !platform.device.metal || engine.name == EngineName::llama_cpp;
+    const bool runs_there = !platform.device.metal || dialect_of(engine).runs_on_metal;
     return runs_there ? std::optional(engine) : std::nullopt;
 }
 

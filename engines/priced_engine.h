@@ -18,9 +18,9 @@ std::optional<Engine> priced_engine(const sim::Platform& platform);
 enum class MissingShapes { refuse, leave_out };
 
 /// Marks what the engine of each variant's stack cannot run: drafters and cuts that it lacks (Variant::problem), trees that it
-/// cannot draft (sim::Stack::drafted_trees), and what it may change with the batch (Variant::switching). The answer names all
-/// that with its reason. Throws InputError where none of the drafters that the input names can run, or, unless they are left
-/// out, where a shape that it names cannot.
+/// cannot draft (sim::DraftPolicy::drafted_trees), and what it may change with the batch (Variant::switching). The answer names
+/// all that with its reason. Throws InputError where none of the drafters that the input names can run, or, unless they are
+/// left out, where a shape that it names cannot.
 void keep_what_engines_run(sweeps::RecommendInput& input, MissingShapes shapes = MissingShapes::refuse);
 
 /// The answer to what is left of the workload.

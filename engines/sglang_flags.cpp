@@ -1,4 +1,6 @@
 // SGLang's flags. It counts the root: a chain of K drafts is K steps, top-k 1, K + 1 draft tokens.
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -46,11 +48,32 @@ std::string drafting_flags(const FlagPlan& plan) {
     return text + fmt::format(" --speculative-num-draft-tokens {}", shape.draft_tokens);
 }
 
+std::string sglang_degrees(const sim::Platform& platform) {
+    const bool groups = has_groups(platform);
+    return degree_flag("--tp-size", sim::ranks_of_stage(platform.ranks, platform.parallel)) +
+           degree_flag("--pp-size", platform.parallel.pipeline) + degree_flag("--dp-size", platform.parallel.data) +
+           (groups ? "--enable-dp-attention " : "") + degree_flag("--ep-size", platform.parallel.experts);
+}
+
+/// With a blank after each.
+std::string sglang_deployment(const FlagPlan& plan) {
+    return sglang_degrees(plan.platform) + kernel_flags(*plan.engine, plan.platform) +
+           (plan.memory_utilisation ? fmt::format("--mem-fraction-static {:.3g} ", *plan.memory_utilisation) : "");
+}
+
+/// With a blank before each.
+std::string sglang_load(const FlagPlan& plan) {
+    const std::optional<double> requests = raised_requests(plan);
+    return (requests ? fmt::format(" --max-running-requests {:.0f}", std::ceil(*requests)) : "") +
+           (plan.token_budget ? fmt::format(" --chunked-prefill-size {:.0f}", *plan.token_budget) : "") +
+           (plan.kv_cache == sim::NumberFormat::fp8 ? " --kv-cache-dtype fp8_e4m3" : "");
+}
+
 }  // namespace
 
 EngineFlags write_sglang(FlagPlan plan) {
     EngineFlags flags;
-    std::string options = platform_flags(*plan.engine, plan.platform) + memory_flag(*plan.engine, plan.memory_utilisation);
+    std::string options = sglang_deployment(plan);
     while (options.ends_with(' ')) {
         options.pop_back();
     }
@@ -67,8 +90,7 @@ EngineFlags write_sglang(FlagPlan plan) {
             "a batch counts as padded to the size of the next CUDA graph; the schedule is dropped under attention data "
             "parallelism");
     }
-    flags.text += requests_flag(*plan.engine, plan.platform, plan.requests) + budget_flag(*plan.engine, plan.token_budget) +
-                  cache_format_flag(*plan.engine, plan.kv_cache);
+    flags.text += sglang_load(plan);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

@@ -1,12 +1,12 @@
 #include "engines/started_engine.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "engines/deployment_file.h"
+#include "engines/dialect.h"
 #include "engines/lint_input.h"
 #include "engines/unknown_values.h"
 #include "text/input_error.h"
@@ -14,27 +14,18 @@
 namespace treeline::engines {
 namespace {
 
-bool starts_with_any(const std::string& word, std::initializer_list<std::string_view> prefixes) {
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
+/// The first engine of which this is true.
+template <class Predicate>
+std::optional<EngineName> engine_whose(Predicate predicate) {
+    const std::vector<Dialect>& all = all_dialects();
+    const auto found = std::find_if(all.begin(), all.end(), predicate);
+    return found == all.end() ? std::nullopt : std::optional(static_cast<EngineName>(found - all.begin()));
 }
 
 /// The engine that a word starts; nothing of another word.
 std::optional<EngineName> engine_of_word(const std::string& word) {
     const std::string program = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
-    if (program == "vllm" || program.starts_with("vllm.")) {
-        return EngineName::vllm;
-    }
-    if (program == "sglang" || program.starts_with("sglang.")) {
-        return EngineName::sglang;
-    }
-    if (starts_with_any(program, {"trtllm-", "tensorrt_llm"})) {
-        return EngineName::tensorrt_llm;
-    }
-    // A shell takes the backslashes of a path on Windows away.
-    const bool on_windows = program.ends_with(".exe") && program.find("llama-server") != std::string::npos;
-    return on_windows || starts_with_any(program, {"llama-server", "llama-cli", "llama-speculative"})
-               ? std::optional(EngineName::llama_cpp)
-               : std::nullopt;
+    return engine_whose([&](const Dialect& dialect) { return dialect.starts(program); });
 }
 
 /// Whether a word is no more than an engine's name, as clients ("--backend vllm"), folders and packages have it, too.
@@ -80,14 +71,8 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     }
     const Flags flags(command.words);
     for (const Flag& flag : flags.all()) {
-        if (starts_with_any(flag.name, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"})) {
-            return EngineName::vllm;
-        }
-        if (starts_with_any(flag.name, {"--speculative-"})) {
-            return EngineName::sglang;
-        }
-        if (starts_speculation(flag.name)) {
-            return EngineName::llama_cpp;
+        if (const auto owner = engine_whose([&](const Dialect& dialect) { return dialect.owns_flag(flag.name); })) {
+            return owner;
         }
     }
     return std::nullopt;

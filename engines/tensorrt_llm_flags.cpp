@@ -1,5 +1,6 @@
 // TensorRT-LLM's speculative_config. Lengths count drafts without the root.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -72,13 +73,28 @@ std::string speculative_yaml(FlagPlan& plan) {
     return text;
 }
 
+std::string tensorrt_llm_lines(const sim::Platform& platform) {
+    const double stage = sim::ranks_of_stage(platform.ranks, platform.parallel);
+    return degree_flag("tensor_parallel_size", stage, ": ", "\n") +
+           degree_flag("pipeline_parallel_size", platform.parallel.pipeline, ": ", "\n") +
+           degree_flag("moe_expert_parallel_size", platform.parallel.experts, ": ", "\n") +
+           (has_groups(platform) ? "enable_attention_dp: true\n" : "");
+}
+
+std::string cache_lines(const FlagPlan& plan) {
+    const std::string lines =
+        (plan.memory_utilisation ? fmt::format("  free_gpu_memory_fraction: {:.3g}\n", *plan.memory_utilisation) : "") +
+        (plan.kv_cache == sim::NumberFormat::fp8 ? "  dtype: fp8\n" : "");
+    return lines.empty() ? "" : "kv_cache_config:\n" + lines;
+}
+
 }  // namespace
 
 std::string tensorrt_llm_yaml(FlagPlan& plan) {
-    const Engine& engine = *plan.engine;
-    const std::string cache = memory_flag(engine, plan.memory_utilisation) + cache_format_flag(engine, plan.kv_cache);
-    return platform_flags(engine, plan.platform) + requests_flag(engine, plan.platform, plan.requests) +
-           budget_flag(engine, plan.token_budget) + (cache.empty() ? "" : "kv_cache_config:\n" + cache) +
+    const std::optional<double> requests = raised_requests(plan);
+    return tensorrt_llm_lines(plan.platform) + kernel_flags(*plan.engine, plan.platform) +
+           (requests ? fmt::format("max_batch_size: {:.0f}\n", std::ceil(*requests)) : "") +
+           (plan.token_budget ? fmt::format("max_num_tokens: {:.0f}\n", *plan.token_budget) : "") + cache_lines(plan) +
            (plan.drafter ? speculative_yaml(plan) : "");
 }
 

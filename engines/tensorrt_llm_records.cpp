@@ -42,6 +42,7 @@ Engine tensorrt_llm_base(const std::string& version, const std::string& source) 
     engine.least_capability = 8.0;  // its support matrix; Volta went with 0.18
     engine.keys = common;
     add_keys(engine, by_method);
+    engine.refused = {{DrafterKind::medusa, "runs no Medusa heads on its PyTorch backend"}};
     return engine;
 }
 

@@ -1,4 +1,6 @@
 // vLLM's --speculative-config. K counts drafts without the root.
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
@@ -51,17 +53,46 @@ nlohmann::ordered_json speculative_config(FlagPlan& plan) {
     return config;
 }
 
+std::string vllm_degrees(const sim::Platform& platform) {
+    return degree_flag("--tensor-parallel-size", platform.ranks) +
+           degree_flag("--pipeline-parallel-size", platform.parallel.pipeline) +
+           degree_flag("--data-parallel-size", platform.parallel.data) +
+           degree_flag("--decode-context-parallel-size", platform.parallel.context) +
+           (platform.parallel.experts > 1.0 ? "--enable-expert-parallel " : "");
+}
+
+/// With a blank after each.
+std::string vllm_deployment(const FlagPlan& plan) {
+    return vllm_degrees(plan.platform) + kernel_flags(*plan.engine, plan.platform) +
+           (plan.memory_utilisation ? fmt::format("--gpu-memory-utilization {:.3g} ", *plan.memory_utilisation) : "");
+}
+
+/// vLLM refuses to start where its cache has no room for one request of the model's whole context.
+std::string vllm_context(const FlagPlan& plan) {
+    constexpr double step = 1024.0;
+    const double model = static_cast<double>(plan.target.max_context.value_or(0)), cached = plan.cached_tokens;
+    const double asked = std::min(step * std::ceil(plan.request_tokens / step), model);
+    return plan.request_tokens > 0.0 && model > 0.0 && cached > 0.0 && cached < model && asked <= cached
+               ? fmt::format(" --max-model-len {:.0f}", asked)
+               : "";
+}
+
+/// With a blank before each. Requests are counted in each group of attention data parallelism.
+std::string vllm_load(const FlagPlan& plan) {
+    const std::optional<double> requests = raised_requests(plan);
+    return (requests ? fmt::format(" --max-num-seqs {:.0f}", std::ceil(*requests / plan.platform.parallel.data)) : "") +
+           (plan.token_budget ? fmt::format(" --max-num-batched-tokens {:.0f}", *plan.token_budget) : "") +
+           (plan.kv_cache == sim::NumberFormat::fp8 ? " --kv-cache-dtype fp8" : "") + vllm_context(plan);
+}
+
 }  // namespace
 
 EngineFlags write_vllm(FlagPlan plan) {
-    std::string text = fmt::format("vllm serve {} {}{}", plan.checkpoints.target, platform_flags(*plan.engine, plan.platform),
-                                   memory_flag(*plan.engine, plan.memory_utilisation));
+    std::string text = fmt::format("vllm serve {} {}", plan.checkpoints.target, vllm_deployment(plan));
     if (plan.drafter) {
         text += fmt::format("--speculative-config '{}'", speculative_config(plan).dump());
     }
-    text = text::trimmed(text) + requests_flag(*plan.engine, plan.platform, plan.requests) +
-           budget_flag(*plan.engine, plan.token_budget) + cache_format_flag(*plan.engine, plan.kv_cache) +
-           context_flag(*plan.engine, plan.target, plan.request_tokens, plan.cached_tokens, plan.requests);
+    text = text::trimmed(text) + vllm_load(plan);
     if (!plan.schedule.empty()) {
         text = "VLLM_USE_V2_MODEL_RUNNER=0 " + text;
     }

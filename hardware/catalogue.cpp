@@ -233,7 +233,7 @@ json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::str
     json::Described<sim::Stack> described =
         described_in<sim::Stack>(stack_document(catalogue, nearest.value_or(asked)), read_stack);
     described.value.stands_for = nearest ? asked : "";
-    for (sim::VerificationRule& rule : described.value.verification_rules) {
+    for (sim::VerificationRule& rule : described.value.picked.verification_rules) {
         if (!rule.kernels.name.empty()) {
             rule.kernels = load_attention_kernels(catalogue, rule.kernels.name).value;
         }

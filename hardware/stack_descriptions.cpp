@@ -239,64 +239,64 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     for (const sim::StackParameter& parameter : sim::stack_parameters()) {
         read_parameter(reader, parameter, stack);
     }
-    stack.state_pool_flag = reader.text_or("state_pool_flag", "");
-    stack.sampling_flag = reader.text_or("sampling_flag", "");
-    stack.delta_rule_kernels = reader.text_or("delta_rule_kernels", "");
-    stack.draft_graphs = reader.flag_or("draft_graphs", false);
+    stack.states.state_pool_flag = reader.text_or("state_pool_flag", "");
+    stack.drafts.sampling_flag = reader.text_or("sampling_flag", "");
+    stack.picked.delta_rule_kernels = reader.text_or("delta_rule_kernels", "");
+    stack.launching.draft_graphs = reader.flag_or("draft_graphs", false);
     if (reader.has("row_curves")) {
         for (Reader& curve : reader.objects("row_curves")) {
-            stack.row_curves.push_back(read_row_curve(curve));
+            stack.kernels.row_curves.push_back(read_row_curve(curve));
         }
     }
     if (reader.has("launch_factors")) {
-        stack.launch_factors = read_launch_factors(reader.object("launch_factors"));
+        stack.launching.launch_factors = read_launch_factors(reader.object("launch_factors"));
     }
-    stack.replays_rejected = reader.flag_or("replays_rejected", false);
-    stack.divides_kv_heads = reader.flag_or("divides_kv_heads", false);
-    stack.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
-    stack.drafter_reads_round = reader.flag_or("drafter_reads_round", false);
-    stack.concatenates_caches = reader.flag_or("concatenates_caches", false);
-    stack.expands_caches = reader.flag_or("expands_caches", false);
+    stack.states.replays_rejected = reader.flag_or("replays_rejected", false);
+    stack.caches.divides_kv_heads = reader.flag_or("divides_kv_heads", false);
+    stack.caches.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
+    stack.drafts.drafter_reads_round = reader.flag_or("drafter_reads_round", false);
+    stack.caches.concatenates_caches = reader.flag_or("concatenates_caches", false);
+    stack.caches.expands_caches = reader.flag_or("expands_caches", false);
     stack.scales_with_host = reader.flag_or("scales_with_host", false);
-    stack.fused_quantisation = reader.flag_or("fused_quantisation", false);
-    stack.fits_quantised_tiles = reader.flag_or("fits_quantised_tiles", false);
+    stack.kernels.fused_quantisation = reader.flag_or("fused_quantisation", false);
+    stack.kernels.fits_quantised_tiles = reader.flag_or("fits_quantised_tiles", false);
     if (reader.has("linear_speed")) {
-        stack.linear_speed = read_linear_speeds(reader.object("linear_speed"));
+        stack.kernels.linear_speed = read_linear_speeds(reader.object("linear_speed"));
     }
     if (reader.has("calibrated")) {
-        stack.calibrated = read_calibrated_numbers(reader.object("calibrated"));
+        stack.kernels.calibrated = read_calibrated_numbers(reader.object("calibrated"));
     }
     if (reader.has("measured_loads")) {
-        stack.measured_loads = read_measured_loads(reader.object("measured_loads"));
+        stack.measured.measured_loads = read_measured_loads(reader.object("measured_loads"));
     }
-    stack.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
+    stack.serving.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
     if (reader.has("prefill_tokens")) {
-        stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
+        stack.serving.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
     }
     if (reader.flag_or("whole_prompts", false)) {
-        stack.prefill_tokens = std::numeric_limits<double>::infinity();
+        stack.serving.prefill_tokens = std::numeric_limits<double>::infinity();
     }
-    stack.memory_share_of = reader.choice_or("memory_share_of", sim::MemoryShare::device);
+    stack.memory.memory_share_of = reader.choice_or("memory_share_of", sim::MemoryShare::device);
     if (reader.has("memory_reserves")) {
-        stack.memory_reserves = read_memory_reserves(reader);
+        stack.memory.memory_reserves = read_memory_reserves(reader);
     }
-    stack.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
-    stack.state_copy =
+    stack.serving.logits_of_prompt = reader.flag_or("logits_of_prompt", false);
+    stack.launching.state_copy =
         reader.choice("state_copy", {"eager", "in-graph"}) == "eager" ? sim::StateCopy::eager : sim::StateCopy::in_graph;
     if (reader.has("collectives")) {
-        stack.collectives = reader.choice("collectives", {"nccl", "vllm", "sglang", "trtllm"});
+        stack.kernels.collectives = reader.choice("collectives", {"nccl", "vllm", "sglang", "trtllm"});
     }
-    stack.runs_treeline_kernels = reader.flag_or("treeline_kernels", false);
-    stack.verifications = read_policies<sim::Verification>(reader, "verification");
-    stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
+    stack.kernels.runs_treeline_kernels = reader.flag_or("treeline_kernels", false);
+    stack.drafts.verifications = read_policies<sim::Verification>(reader, "verification");
+    stack.states.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
     if (auto flags = reader.optional_object("rollback_flags")) {
-        stack.rollback_flags = read_rollback_flags(*flags);
+        stack.states.rollback_flags = read_rollback_flags(*flags);
     }
     if (reader.has("cuts_not_run")) {
-        stack.cuts_not_run = read_cuts_not_run(reader);
+        stack.drafts.cuts_not_run = read_cuts_not_run(reader);
     }
     if (reader.has("verification_rules")) {
-        stack.verification_rules = read_verification_rules(reader);
+        stack.picked.verification_rules = read_verification_rules(reader);
     }
     static_cast<void>(reader.text("policies_source"));
     static_cast<void>(reader.text_or("prefill_source", ""));

@@ -45,11 +45,11 @@ void add_graph(const sim::RoundSetup& setup, const sim::VerificationRule& rule, 
 
 void add_verification(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
-    if (!stack.attention_kernels.name.empty()) {
-        habits.push_back({"attention", stack.attention_kernels.title, "asked for"});
+    if (!stack.picked.attention_kernels.name.empty()) {
+        habits.push_back({"attention", stack.picked.attention_kernels.title, "asked for"});
         return;
     }
-    const sim::VerificationRule* rule = sim::rule_for(stack.verification_rules, setup.platform.device, setup.precision);
+    const sim::VerificationRule* rule = sim::rule_for(stack.picked.verification_rules, setup.platform.device, setup.precision);
     if (rule == nullptr || !sim::has_attention_of_heads(setup.target)) {
         return;
     }
@@ -59,7 +59,7 @@ void add_verification(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
 
 /// Passes of a draft model that are no single graph.
 void add_drafting(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
-    const Seconds layer = setup.platform.stack.host_per_draft_layer;
+    const Seconds layer = setup.platform.stack.passes.host_per_draft_layer;
     const double speed = setup.platform.device.host_speed;
     if (std::holds_alternative<sim::IndependentDrafter>(setup.drafter) && layer > Seconds(0.0)) {
         habits.push_back({"passes of the draft model", "launched layer by layer",
@@ -81,7 +81,7 @@ void add_power_limit(const sim::Device& device, std::vector<Habit>& habits) {
 void add_reading(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
-    if (stack.drafter_reads_round && plan.catch_up != sim::CatchUp::none) {
+    if (stack.drafts.drafter_reads_round && plan.catch_up != sim::CatchUp::none) {
         habits.push_back({"verified tokens", "read by the drafter in a pass of its own",
                           "before it drafts; passes whose shape changes are built and captured anew"});
     }
@@ -91,12 +91,12 @@ void add_reading(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
 void add_tokens(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack stack = setup.platform.stack.where(setup.target, setup.precision, setup.platform.device);
     const double vocabulary = static_cast<double>(setup.target.vocabulary_size);
-    if (stack.host_per_sampled_entry > Seconds(0.0)) {
-        const Seconds sampling = stack.host_per_sampled_entry * vocabulary;
+    if (stack.host[sim::HostDriver::emitted_entry] > Seconds(0.0)) {
+        const Seconds sampling = stack.host[sim::HostDriver::emitted_entry] * vocabulary;
         habits.push_back({"sampling", fmt::format("on the host, {:.2f} ms a token", 1e3 * sampling.value()),
                           with_other(fmt::format("one request after the other, and {:.2f} ms to stream each out",
-                                                 1e3 * stack.host_per_emitted_token.value()),
-                                     stack.sampling_flag)});
+                                                 1e3 * stack.host[sim::HostDriver::emitted_token].value()),
+                                     stack.drafts.sampling_flag)});
     }
 }
 
@@ -107,29 +107,30 @@ void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     }
     std::vector<std::string> others;
     for (const sim::Rollback rollback : sim::rollbacks_for(setup.target, stack, true)) {
-        const auto flag = stack.rollback_flags.find(rollback);
+        const auto flag = stack.states.rollback_flags.find(rollback);
         if (rollback != setup.rollback) {
-            others.push_back(flag == stack.rollback_flags.end() ? std::string(name_of(rollback))
-                                                                : fmt::format("{} with {}", name_of(rollback), flag->second));
+            others.push_back(flag == stack.states.rollback_flags.end()
+                                 ? std::string(name_of(rollback))
+                                 : fmt::format("{} with {}", name_of(rollback), flag->second));
         }
     }
-    const auto asked = stack.rollback_flags.find(setup.rollback);
-    const std::string why = asked != stack.rollback_flags.end() ? "with " + asked->second
-                            : stack.engine.empty()              ? "the fastest that fits"
-                                                                : "without a flag";
+    const auto asked = stack.states.rollback_flags.find(setup.rollback);
+    const std::string why = asked != stack.states.rollback_flags.end() ? "with " + asked->second
+                            : stack.engine.empty()                     ? "the fastest that fits"
+                                                                       : "without a flag";
     habits.push_back({"states of rejected tokens", std::string(name_of(setup.rollback)),
                       others.empty() ? why : fmt::format("{}; otherwise {}", why, fmt::join(others, ", "))});
-    if (stack.committed_copies > 0.0 && setup.rollback == sim::Rollback::snapshot) {
-        habits.push_back({"accepted states", fmt::format("copied {}", stack.committed_copies > 1.0 ? "twice" : "once"),
+    if (stack.states.committed_copies > 0.0 && setup.rollback == sim::Rollback::snapshot) {
+        habits.push_back({"accepted states", fmt::format("copied {}", stack.states.committed_copies > 1.0 ? "twice" : "once"),
                           "outside of the graph, after each verification"});
     }
-    if (const double share = stack.state_pool_share; share > 0.0) {
+    if (const double share = stack.states.state_pool_share; share > 0.0) {
         habits.push_back({"memory of states", fmt::format("{:.0f} % of that for states and caches", 100.0 * share),
                           with_other(fmt::format("divided at start, {:.0f} states a running request beside those of its draft",
-                                                 stack.state_slots),
-                                     stack.state_pool_flag)});
+                                                 stack.states.state_slots),
+                                     stack.states.state_pool_flag)});
     }
-    if (const double apart = stack.where(setup.target, setup.precision, setup.platform.device).recurrent_passes_apart;
+    if (const double apart = stack.where(setup.target, setup.precision, setup.platform.device).states.recurrent_passes_apart;
         apart > 0.0) {
         habits.push_back({"verification of several sequences",
                           apart < 1.0 ? "together or one by one, by build (the middle of both is priced)" : "one by one",
@@ -145,7 +146,8 @@ void add_running_requests(const sim::Platform& platform, std::vector<Habit>& hab
     habits.push_back(
         {"running requests", fmt::format("up to {:.0f}", engines::usual_requests(*engine, platform)),
          fmt::format("its default; {} is written where a load needs more{}", engines::requests_option(*engine),
-                     platform.stack.most_requests ? fmt::format(", up to {:.0f}", *platform.stack.most_requests) : "")});
+                     platform.stack.serving.most_requests ? fmt::format(", up to {:.0f}", *platform.stack.serving.most_requests)
+                                                          : "")});
 }
 
 /// Groups of recurrent layers that the host prepares in every round.
@@ -153,7 +155,7 @@ void add_state_groups(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
     const sim::Stack& stack = setup.platform.stack;
     const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
     const double groups = sim::state_groups(setup.target, setup.drafter, plan);
-    if (groups == 0.0 || stack.host_per_state_group == Seconds(0.0) || plan.kind == "none") {
+    if (groups == 0.0 || stack.passes.host_per_state_group == Seconds(0.0) || plan.kind == "none") {
         return;
     }
     habits.push_back(
@@ -166,17 +168,17 @@ void add_state_groups(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     const bool waits = sim::plan(setup.drafter, setup.target, setup.precision).reads_on_host;
-    if (waits && stack.synchronous_per_round > Seconds(0.0)) {
+    if (waits && stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
         habits.push_back({"scheduling", "after each round", "this drafter needs the sampled tokens on the host"});
-    } else if (stack.synchronous_per_round > Seconds(0.0)) {
+    } else if (stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
         habits.push_back({"scheduling", "asynchronous", "the next step is prepared while the device works"});
     }
     add_state_groups(setup, habits);
     add_running_requests(setup.platform, habits);
-    habits.push_back({"prompts", std::string(name_of(stack.prefill)),
-                      stack.prefill == sim::PrefillPolicy::mixed         ? "in the steps of those that decode"
-                      : stack.prefill == sim::PrefillPolicy::alternating ? "in steps of their own"
-                                                                         : "by a pool of their own"});
+    habits.push_back({"prompts", std::string(name_of(stack.serving.prefill)),
+                      stack.serving.prefill == sim::PrefillPolicy::mixed         ? "in the steps of those that decode"
+                      : stack.serving.prefill == sim::PrefillPolicy::alternating ? "in steps of their own"
+                                                                                 : "by a pool of their own"});
 }
 
 /// " for mixture models, but not on compute capability 10, with experts that are quantised or beside shared ones"

@@ -9,7 +9,7 @@
 namespace treeline::reports {
 
 bool has_prefill_pool(const sim::Stack& stack, double output_tokens) {
-    return stack.prefill == sim::PrefillPolicy::disaggregated && output_tokens > 0.0;
+    return stack.serving.prefill == sim::PrefillPolicy::disaggregated && output_tokens > 0.0;
 }
 
 double prefill_pool(double decode_share) { return (1.0 - decode_share) / decode_share; }

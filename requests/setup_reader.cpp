@@ -77,17 +77,17 @@ namespace {
 /// What the input says of prefill, in place of the stack's own.
 void read_prefill(json::Reader& at, sim::Stack& stack) {
     if (at.has(platform_keys::prefill)) {
-        const sim::PrefillPolicy asked = read_or(at, platform_keys::prefill, stack.prefill);
-        if (asked == sim::PrefillPolicy::mixed && stack.prefill != asked) {
-            stack.prompt_wait = 1.0;  // steps that go on for all wait for every prompt
+        const sim::PrefillPolicy asked = read_or(at, platform_keys::prefill, stack.serving.prefill);
+        if (asked == sim::PrefillPolicy::mixed && stack.serving.prefill != asked) {
+            stack.serving.prompt_wait = 1.0;  // steps that go on for all wait for every prompt
         }
-        stack.prefill = asked;
-        stack.states_prefill = true;
+        stack.serving.prefill = asked;
+        stack.serving.states_prefill = true;
     }
     if (at.has(platform_keys::token_budget)) {
-        stack.step_tokens = read<double>(at, platform_keys::token_budget);
-        stack.prefill_tokens = stack.step_tokens;
-        stack.states_budget = true;
+        stack.serving.step_tokens = read<double>(at, platform_keys::token_budget);
+        stack.serving.prefill_tokens = stack.serving.step_tokens;
+        stack.serving.states_budget = true;
     }
 }
 
@@ -187,12 +187,12 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     if (!platform.accelerator) {
         if (at.has(platform_keys::expert_kernels)) {
             if (const sim::ExpertKernels* kernels = descriptions.expert_kernels(at, platform_keys::expert_kernels)) {
-                platform.stack.expert_kernels = *kernels;
+                platform.stack.picked.expert_kernels = *kernels;
             }
         }
         if (at.has(platform_keys::attention_kernels)) {
             if (const sim::AttentionKernels* kernels = descriptions.attention_kernels(at, platform_keys::attention_kernels)) {
-                platform.stack.attention_kernels = *kernels;
+                platform.stack.picked.attention_kernels = *kernels;
             }
         }
         platform.host = read_host(at, descriptions);

@@ -28,8 +28,8 @@ Stack on_chip_stack() {
     Stack stack;
     stack.name = "on-chip";
     stack.title = "the accelerator's own controller";
-    stack.verifications = {Verification::packed};
-    stack.rollbacks = {Rollback::replay, Rollback::snapshot, Rollback::recompute};
+    stack.drafts.verifications = {Verification::packed};
+    stack.states.rollbacks = {Rollback::replay, Rollback::snapshot, Rollback::recompute};
     return stack;
 }
 

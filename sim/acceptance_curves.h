@@ -1,27 +1,14 @@
-// What measured curves of acceptance have in common, and by how much they differ: the numbers that stand in for acceptance that
-// nobody measured. treeline_acceptance_curves fits them anew, prints their errors with each target left
-// out, and fails where they are stale.
+// Where acceptance comes from that nobody measured, and by how much it may be off. The numbers that measured curves have in
+// common are in sim/constants.h; treeline_acceptance_curves fits them anew, prints their errors with each target left out, and
+// fails where they are stale.
 #pragma once
 
 #include <string>
 
+#include "sim/constants.h"
 #include "sim/enum_names.h"
 
 namespace treeline::sim {
-
-/// Conditional rates fall along a chain as c_i = c_1·i^−fall. Source: the curves of drafters that were measured at several
-/// draft lengths up to 8 (models/drafters, look-ups left out; 71 curves of 16 targets, the golden curves of InferenceX among
-/// them), least mean error of accept lengths given the shortest and given a middle one, one vote a target. Fits by kind of
-/// drafter do not predict left-out targets better.
-inline constexpr double measured_fall = 0.10;
-
-/// Of look-ups, whose rates do not fall: once found, the first draft is accepted with 0.62, further ones with 0.75
-/// (drafters/lookup.cpp).
-inline constexpr double fall_of_lookups = 0.0;
-
-/// By how much the log-odds of c_i lie below and above that law: −steeper·ln i and +flatter·ln i hold 80 % of the targets
-/// between them (same curves). Modules that were trained for one token and run again fall steeply (DeepSeek's and GLM-5.1's).
-inline constexpr double steeper_curve = 1.35, flatter_curve = 0.2;
 
 /// Where an acceptance comes from, which decides how far it may be off.
 enum class AcceptanceOrigin {
@@ -68,12 +55,6 @@ struct KindsOfRequests {
 /// this drafter's do. Their variance is taken as that of all drafters (`deviation_of_kinds`), which counts as much as
 /// `kinds_of_the_rest` degrees of freedom, together with the drafter's own.
 double spread_over_kinds(const KindsOfRequests& known);
-inline constexpr double deviation_of_kinds = 0.55, kinds_of_the_rest = 4.0;
-
-/// Between drafters of a kind, in log-odds of a rate, on the same kinds of requests; and what the mean of one kind of requests
-/// leaves unknown of a drafter, when how other drafters differ between kinds is taken off. Drafters for models of one family
-/// are no more alike than others of their kind.
-inline constexpr double deviation_of_drafters = 0.42, deviation_of_a_measurement = 0.40;
 
 /// The weight of what was measured of one drafter, against the mean of its kind, where the best of several is to be chosen:
 /// without it the luckiest measurement would win.

@@ -71,7 +71,7 @@ struct Device {
     double compute_capability = 0.0;  ///< NVIDIA's (8.6); 0 = unknown, or of another maker
     double multiprocessors = 0.0;     ///< streaming multiprocessors, compute units or cores; 0 = unknown
     /// Query heads of one token for which attention over a latent cache reads it, where an engine's kernels take one token at a
-    /// time (Stack::takes_latent_tokens_apart); 0 where they read it once for all heads and new tokens.
+    /// time (CacheReading::takes_latent_tokens_apart); 0 where they read it once for all heads and new tokens.
     double latent_heads_per_read = 0.0;
     double gpu_generation = 0.0;  ///< of Apple's GPUs: 13 is the M1's, 17 the M5's; 0 = none or unknown
     /// From the end of a kernel to the start of one that needs what it wrote, where that is longer than a stack's own gap.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "numerics/bisection.h"
+#include "sim/constants.h"
 
 namespace treeline::sim {
 namespace {
@@ -39,7 +40,7 @@ ExpertPopularity popularity_of(double experts, double active, double skew) {
     if (skew <= 0.0) {
         return {std::log1p(-active / experts), 0.0, 0.0};
     }
-    const double hot = std::max(1.0, std::round(0.1 * experts));
+    const double hot = std::max(1.0, std::round(popular_experts * experts));
     ExpertPopularity kinds{-mean_share(hot + 1.0, experts, skew), -mean_share(1.0, hot, skew), hot / experts};
     const double left = 1.0 - active / experts;
     const auto too_many = [&](double scale) { return missed_by_one(kinds, scale) > left; };

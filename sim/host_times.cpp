@@ -1,18 +1,12 @@
 #include "sim/host_times.h"
 
 #include "sim/stack.h"
-#include "sim/stack_parameters.h"
 
 namespace treeline::sim {
 
 HostTimes host_times(const Stack& stack) {
-    HostTimes times;
-    for (const StackParameter& number : stack_parameters()) {
-        if (number.driver) {
-            times[*number.driver] += Seconds(number.get(stack));
-        }
-    }
-    times[HostDriver::draft_state] += stack.eager_launch * stack.calls_per_draft_layer;
+    HostTimes times = stack.host;
+    times[HostDriver::draft_state] += stack.launching.eager_launch * stack.launching.calls_per_draft_layer;
     return times;
 }
 

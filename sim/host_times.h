@@ -1,4 +1,4 @@
-// Host time of steps and rounds, by what it is counted by. A number of a stack names its driver (sim/stack_parameters.h); a
+// Host time of steps and rounds, by what it is counted by. A stack has a time for each driver (Stack::host); a
 // round counts its drivers once for each of its rows, and evaluation sees a constant and a slope by sequences.
 #pragma once
 
@@ -65,7 +65,7 @@ struct HostLine {
     }
 };
 
-/// What a stack takes for one of each: the sum of its numbers that are counted by it.
+/// What a stack takes for one of each: its own times, and launches of what is not in a graph.
 HostTimes host_times(const Stack& stack);
 
 /// All drivers but those of steps (`sequence` and after) for so many of each.

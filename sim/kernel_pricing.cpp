@@ -70,9 +70,9 @@ Rates collective_rates(const Interconnect& link, const Operation& operation, con
     const ProtocolCosts& measured = gathers ? link.gather : link.all_reduce;
     const OwnAllReduce own = gathers ? OwnAllReduce{} : link.own;
     if (measured.measured() || own.limit > Bytes(0.0)) {
-        rates.rule = RowRule::lines;
-        rates.lines = lines_of_library(measured, rates.startup, rates.per_byte);
-        add_own(own, operation, rates.lines);
+        CollectiveLines lines = lines_of_library(measured, rates.startup, rates.per_byte);
+        add_own(own, operation, lines);
+        rates.rule = lines;
     }
     return rates;
 }
@@ -92,10 +92,10 @@ Rates data_sheet_rates(const Operation& operation, const Platform& platform) {
 void apply_speed(const Operation& operation, const Platform& platform, Rates& rates) {
     LinearSpeed speed;
     if (operation.kind == OperationKind::linear) {
-        speed = platform.stack.speed_of_linear(operation.math, platform.by_laws());
-        speed.memory *= operation.math == NumberFormat::fp4 ? platform.stack.fp4_read_speed : 1.0;
+        speed = platform.stack.kernels.speed_of_linear(operation.math, platform.by_laws());
+        speed.memory *= operation.math == NumberFormat::fp4 ? platform.stack.kernels.fp4_read_speed : 1.0;
     } else if (operation.kind == OperationKind::experts) {
-        const double of_experts = platform.stack.speed_of_experts(platform.by_laws());
+        const double of_experts = platform.stack.kernels.speed_of_experts(platform.by_laws());
         speed = {of_experts, of_experts};
     }
     rates.per_byte = rates.per_byte / speed.memory;
@@ -104,8 +104,8 @@ void apply_speed(const Operation& operation, const Platform& platform, Rates& ra
 
 /// Share of the peak bandwidth that the stack's kernels for this device reach.
 double memory_share(const Platform& platform) {
-    const double on_metal = platform.stack.metal_memory_efficiency;
-    return platform.device.metal && on_metal > 0.0 ? on_metal : platform.stack.memory_efficiency;
+    const double on_metal = platform.stack.kernels.metal_memory_efficiency;
+    return platform.device.metal && on_metal > 0.0 ? on_metal : platform.stack.kernels.memory_efficiency;
 }
 
 /// Whether an attention is that of a prompt.
@@ -123,24 +123,24 @@ Rates stack_rates(const Operation& operation, const Platform& platform) {
     const Stack& stack = platform.stack;
     const bool scan = operation.kind == OperationKind::scan;
     rates.per_byte = rates.per_byte / memory_share(platform);
-    rates.overlap = stack.unhidden;
+    rates.overlap = stack.kernels.unhidden;
     if (scan && !operation.sequential && operation.launches > 1.0) {
         rates.overlap = 1.0;  // kernels that run one after the other hide nothing of each other
     } else {
-        rates.per_flop = rates.per_flop / (uses_matrix_units(operation) ? stack.compute_efficiency
-                                           : scan                       ? stack.scan_efficiency
+        rates.per_flop = rates.per_flop / (uses_matrix_units(operation) ? stack.kernels.compute_efficiency
+                                           : scan                       ? stack.kernels.scan_efficiency
                                                                         : 1.0);
     }
     if (operation.kind == OperationKind::attention) {
-        const bool on_vector_units = stack.vector_attention > 0.0 && !is_of_prompt(operation);
-        rates.per_flop = on_vector_units ? 1.0 / (stack.vector_attention * platform.device.peak_for(NumberFormat::fp32))
-                                         : rates.per_flop / stack.attention_efficiency;
+        const bool on_vector_units = stack.kernels.vector_attention > 0.0 && !is_of_prompt(operation);
+        rates.per_flop = on_vector_units ? 1.0 / (stack.kernels.vector_attention * platform.device.peak_for(NumberFormat::fp32))
+                                         : rates.per_flop / stack.kernels.attention_efficiency;
     }
     if (operation.sequential) {
         rates.overlap = 1.0;  // the first step waits for the state, and every further one for the step before
     }
     // Counted once per kernel, however the law weighs its two sides.
-    rates.startup = stack.startup_of_kernels(platform.by_laws()) * (operation.launches / (1.0 + rates.overlap));
+    rates.startup = stack.kernels.startup(platform.by_laws()) * (operation.launches / (1.0 + rates.overlap));
     apply_speed(operation, platform, rates);
     return rates;
 }
@@ -223,9 +223,9 @@ KernelLaw law_of(const RowCurve& curve, const Operation& operation, const Precis
     const double most = curve.speed * platform.device.peak_for(NumberFormat::fp32).value();
     KernelLaw law;
     law.bandwidth_share = reading_share(curve, stored_as(operation, precision), platform);
-    law.peak_share = stack.compute_efficiency;
+    law.peak_share = stack.kernels.compute_efficiency;
     law.overlap = curve.hides ? 0.0 : 1.0;
-    law.startup = stack.startup_of_kernels(platform.by_laws()) * (operation.launches / (1.0 + law.overlap));
+    law.startup = stack.kernels.startup(platform.by_laws()) * (operation.launches / (1.0 + law.overlap));
     law.first_row = cost_of_few(curve, operation, platform, law);
     if (curve.speed > 0.0) {
         law.peak_share = std::min(law.peak_share, most / platform.device.peak_for(operation.math).value());
@@ -244,9 +244,9 @@ KernelLaw law_of(const RowCurve& curve, const Operation& operation, const Precis
     return law;
 }
 
-/// Products of few rows where a stack has kernels of its own for them (Stack::row_curves). Nothing where it has none.
+/// Products of few rows where a stack has kernels of its own for them (KernelNumbers::row_curves). Nothing where it has none.
 std::optional<Rates> few_row_rates(const Operation& operation, const Precision& precision, const Platform& platform) {
-    for (const RowCurve& curve : platform.stack.row_curves) {
+    for (const RowCurve& curve : platform.stack.kernels.row_curves) {
         if (suits(curve, operation, precision, platform)) {
             return measured_rates(law_of(curve, operation, precision, platform), data_sheet_rates(operation, platform),
                                   operation);
@@ -278,14 +278,15 @@ Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Pr
     }
     KernelLaw used = law;
     const KernelLaw* wide = platform.device.calibration->law(KernelClass::gemm, NumberFormat::bf16);
-    if (operation.kind == OperationKind::linear && platform.stack.fused_quantisation && wide != nullptr &&
+    if (operation.kind == OperationKind::linear && platform.stack.kernels.fused_quantisation && wide != nullptr &&
         law.per_activation > Seconds(0.0)) {
         used.startup = std::min(law.startup, wide->startup);
         used.launch = std::min(law.launch, wide->launch);
         used.per_input = std::min(law.per_input, wide->per_input);
         used.per_activation = Seconds(0.0);
     }
-    if (operation.kind == OperationKind::linear && platform.stack.fits_quantised_tiles && law.per_activation > Seconds(0.0)) {
+    if (operation.kind == OperationKind::linear && platform.stack.kernels.fits_quantised_tiles &&
+        law.per_activation > Seconds(0.0)) {
         used.row_tile = std::min(law.row_tile, 128.0);
         used.padding = 1.0;
     }
@@ -296,7 +297,7 @@ Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Pr
 
 /// Where the user picked other kernels for these experts, what they lose beyond few rows.
 void apply_expert_kernels(const Operation& operation, const Precision& precision, const Platform& platform, Rates& rates) {
-    const ExpertKernels& kernels = platform.stack.expert_kernels;
+    const ExpertKernels& kernels = platform.stack.picked.expert_kernels;
     if (operation.kind == OperationKind::experts && !kernels.name.empty() &&
         weight_format(precision, operation.name, precision.experts).storage.format == kernels.weights) {
         rates.few_expert_rows = kernels.few_rows;
@@ -310,7 +311,7 @@ bool is_of_heads(const Operation& operation) { return !operation.kernel && opera
 
 /// For each cached token: as measured on the device where the engine picks the kernels by itself, or as they are described.
 Seconds walk_of(const AttentionKernels& kernels, double head_width, const Platform& platform) {
-    const bool measured = platform.stack.attention_kernels.name.empty() && platform.by_laws() &&
+    const bool measured = platform.stack.picked.attention_kernels.name.empty() && platform.by_laws() &&
                           !kernels.verify_walks.contains(platform.device.name) && platform.device.calibration &&
                           platform.device.calibration->attention_walk;
     return measured ? platform.device.calibration->attention_walk->per_token * (head_width / walk_head_width)
@@ -323,10 +324,10 @@ void apply_attention_kernels(const Operation& operation, const Precision& precis
         return;
     }
     const Stack& stack = platform.stack;
-    const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, precision);
-    const AttentionKernels* kernels = !stack.attention_kernels.name.empty()       ? &stack.attention_kernels
-                                      : rule != nullptr && is_of_heads(operation) ? &rule->kernels
-                                                                                  : nullptr;
+    const VerificationRule* rule = rule_for(stack.picked.verification_rules, platform.device, precision);
+    const AttentionKernels* kernels = !stack.picked.attention_kernels.name.empty() ? &stack.picked.attention_kernels
+                                      : rule != nullptr && is_of_heads(operation)  ? &rule->kernels
+                                                                                   : nullptr;
     if (kernels == nullptr || kernels->name.empty()) {
         return;
     }
@@ -355,8 +356,9 @@ void apply_unpacking(const Operation& operation, const Precision& precision, con
 const RecurrentVerificationLaw* chain_law(const Operation& operation, const Platform& platform) {
     const Stack& stack = platform.stack;
     const std::string_view engine = std::string_view(stack.engine).substr(0, stack.engine.find('@'));
-    const std::string_view family =
-        operation.delta_rule && !stack.delta_rule_kernels.empty() ? std::string_view(stack.delta_rule_kernels) : engine;
+    const std::string_view family = operation.delta_rule && !stack.picked.delta_rule_kernels.empty()
+                                        ? std::string_view(stack.picked.delta_rule_kernels)
+                                        : engine;
     for (const RecurrentVerificationLaw& law : platform.device.recurrent_verification) {
         if (law.family == family) {
             return &law;
@@ -368,7 +370,7 @@ const RecurrentVerificationLaw* chain_law(const Operation& operation, const Plat
 /// Chains that write a recurrent state after each token.
 std::optional<Rates> recurrent_chain_rates(const Operation& operation, const Platform& platform) {
     if (!platform.by_laws() || !platform.device.calibration || operation.kind != OperationKind::scan ||
-        operation.kernel != KernelClass::scan_every || platform.stack.runs_treeline_kernels) {
+        operation.kernel != KernelClass::scan_every || platform.stack.kernels.runs_treeline_kernels) {
         return std::nullopt;
     }
     const RecurrentVerificationLaw* law = chain_law(operation, platform);
@@ -376,12 +378,11 @@ std::optional<Rates> recurrent_chain_rates(const Operation& operation, const Pla
         return std::nullopt;
     }
     Rates rates;
-    rates.rule = RowRule::chain;
     rates.startup = law->startup;
     rates.per_byte = 1.0 / (platform.device.bandwidth * law->bandwidth_share);
-    rates.per_new_token = law->per_token;
     rates.overlap = law->overlap;
-    rates.per_sequence = law->per_head * (operation.items.per_sequence / std::max(platform.device.multiprocessors, 1.0));
+    rates.rule = TokenChain{law->per_token,
+                            law->per_head * (operation.items.per_sequence / std::max(platform.device.multiprocessors, 1.0))};
     return rates;
 }
 

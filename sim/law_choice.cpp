@@ -9,7 +9,7 @@ namespace {
 
 /// The law of our own kernel where the platform runs that.
 const KernelLaw* own_law(const Operation& operation, KernelClass otherwise, NumberFormat format, const Platform& platform) {
-    return platform.stack.runs_treeline_kernels
+    return platform.stack.kernels.runs_treeline_kernels
                ? own_law(*platform.device.calibration, operation.kernel.value_or(otherwise), format, operation)
                : nullptr;
 }
@@ -22,7 +22,7 @@ const KernelLaw* law_of_collective(const Operation& operation, const Precision& 
         return nullptr;
     }
     const KernelClass kernel = operation.kernel.value_or(KernelClass::all_reduce);
-    const std::string_view family = kernel == KernelClass::all_reduce     ? std::string_view(platform.stack.collectives)
+    const std::string_view family = kernel == KernelClass::all_reduce     ? std::string_view(platform.stack.kernels.collectives)
                                     : operation.exchanged_rows_are_merged ? normal_family
                                                                           : low_latency_family;
     const NumberFormat format = precision.activations.format;
@@ -37,7 +37,7 @@ bool multiplies_blocks(NumberFormat computed, const Storage& weights) {
 
 /// Products with scales of blocks run in kernels of their own: the engine's, or those of another one.
 const KernelLaw* law_of_block_scaled(const Platform& platform) {
-    const std::string own_family = platform.stack.collectives + ", " + std::string(block_scaled);
+    const std::string own_family = platform.stack.kernels.collectives + ", " + std::string(block_scaled);
     const KernelLaw* found = nullptr;
     for (const CalibratedKernel& known : platform.device.calibration->kernels) {
         const bool candidate = known.kernel == KernelClass::gemm && known.family.ends_with(block_scaled);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/constants.h"
+
 namespace treeline::sim {
 namespace {
 
@@ -41,16 +43,6 @@ constexpr const char* transfer_error =
     "by 23 and 78 %, all-reduces over NVLink 21 and 47 %; laws of latent attention, which missed by more than its time, and of "
     "all-reduces over PCIe are not carried over";
 
-/// Tiles of linear layers where no more than one was seen. That one holds as many rows as hid behind the weights on the
-/// measured device; where fewer do, kernels pick smaller ones. Whichever it is may not depend on the other device's rates: a
-/// larger tile where it computes a little more would make that slower. Chosen by what was missed between A100, H100 and L40S
-/// (`treeline_kernel_times transfer`).
-constexpr double least_carried_tile = 32.0, largest_carried_tile = 64.0;
-
-/// What Marlin's kernels unpacked on a multiprocessor of H100, the fastest that they were measured on, in bytes of weights: its
-/// share of the data sheet's bandwidth. Where a multiprocessor has less bandwidth (L40S, RTX PRO 6000), memory sets the pace.
-constexpr double unpacked_by_multiprocessor = 3.35e12 / 132.0;
-
 /// Matrix units with fp4 keep the instructions of Marlin's int4 kernels for old programs, at no more than the earlier rate, and
 /// vector units unpack the weights: a multiprocessor then does no more of either than on devices that were measured (experts
 /// of Kimi-K2.5 on B200, whose multiprocessors have twice the bandwidth of H100's).
@@ -59,7 +51,7 @@ void limit_by_multiprocessors(KernelLaw& law, const Device& measured, const Devi
         return std::min(1.0, measured_peak / (other_peak / other.multiprocessors));
     };
     const double bandwidth = measured.bandwidth.value() / measured.multiprocessors;
-    law.bandwidth_share *= share(std::max(bandwidth, unpacked_by_multiprocessor), other.bandwidth.value());
+    law.bandwidth_share *= share(std::max(bandwidth, unpacked_by_multiprocessor.value), other.bandwidth.value());
     law.peak_share *= share(measured.peak_for(NumberFormat::bf16).value() / measured.multiprocessors,
                             other.peak_for(NumberFormat::bf16).value());
 }
@@ -68,9 +60,11 @@ bool has_fp4_units(const Device& device) { return device.computed_in(NumberForma
 
 KernelLaw transferred(const CalibratedKernel& kernel, const Device& measured, const Device& other) {
     KernelLaw law = kernel.law;
+    // One size of a tile holds as many rows as hid behind the weights on the measured device; where fewer do, kernels pick
+    // smaller ones.
     if (kernel.kernel == KernelClass::gemm && law.row_tile > 1.0 && law.least_tile == 0.0) {
-        law.row_tile = std::min(law.row_tile, largest_carried_tile);
-        law.least_tile = std::min(law.row_tile, least_carried_tile);
+        law.row_tile = std::min(law.row_tile, largest_carried_tile.value);
+        law.least_tile = std::min(law.row_tile, least_carried_tile.value);
     }
     if (kernel.kernel == KernelClass::gemm && std::floor(measured.compute_capability) != std::floor(other.compute_capability)) {
         law.padding = 1.0;  // that padded rows cost more than rows is of one kernel, and generations have others

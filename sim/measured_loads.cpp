@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/constants.h"
 #include "sim/pass_bounds.h"
 
 namespace treeline::sim {
 namespace {
 
-// How far a load speaks for others: where measured ratios of public deployments were left out one by one, the errors were
-// least at these (docs/cost-model.md, section 9.4).
-constexpr double reach_of_batch = 3.0;  ///< a factor of e^3 = 20
-constexpr double reach_of_context = 2.0;
-constexpr double reach_of_drafts = 2.0;
 constexpr double short_context = 500.0;  ///< tokens of cache that cost next to nothing beside the weights
 
 /// Solves a·x = b for a symmetric positive definite matrix (rows one after the other), by Cholesky's decomposition.

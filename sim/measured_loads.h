@@ -43,7 +43,6 @@ struct MeasuredLoads {
     /// loads.
     double memory = 1.0;
 };
-inline constexpr double reach_of_one_load = 0.1;
 inline constexpr double most_measured_memory = 4.0;  ///< beyond, most of the requests waited
 
 /// Loads that lie as close together as two runs of one load are kept as one, and at most so many: what a fit keeps.

@@ -30,8 +30,8 @@ struct MemoryConstants {
     Bytes activations_per_token;      ///< widest pair of layer inputs and outputs
     PrefillMemory prefill;
     double state_slots = 1.0;       ///< states that the engine keeps of a running sequence, beside those of its draft
-    double per_state_pooled = 0.0;  ///< 1/share of the pools that states may take (Stack::state_pool_share); 0: any
-    Bytes capacity;                 ///< what the engine may take of the device (Stack::memory_share_of)
+    double per_state_pooled = 0.0;  ///< 1/share of the pools that states may take (StatePolicy::state_pool_share); 0: any
+    Bytes capacity;                 ///< what the engine may take of the device (MemoryPolicy::memory_share_of)
     Bytes plain_capacity;           ///< the same without a drafter
     double measured = 1.0;          ///< by which both were raised, to hold what was measured (MeasuredLoads::memory)
 

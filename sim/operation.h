@@ -104,7 +104,8 @@ struct OperationCost {
 /// Where an operation runs, and its weights lie (sim/placement.h).
 enum class Placed { on_device, on_host, streamed };
 
-struct Operation : OperationCost {
+/// What an operation is: what picks its kernel and its rates, and what tables say of it.
+struct OperationDescription {
     std::string name;  ///< "attention: qkv projection"
     OperationKind kind = OperationKind::linear;
     ModelPart part = ModelPart::body;
@@ -134,6 +135,8 @@ struct Operation : OperationCost {
     WorkItems items;                         ///< what is divided among workers; none = evenly
     Placed placed = Placed::on_device;
 };
+
+struct Operation : OperationCost, OperationDescription {};
 
 /// Cached tokens that an attention with this reach sees, out of s.
 inline double visible_context(const ContextReach& reach, double context) {

@@ -17,10 +17,10 @@ struct PassOptions {
     Verification verification = Verification::unrolled;
     Parallelism parallel = {};           ///< who shares the experts, and the cached tokens of a sequence
     double latent_heads_per_read = 0.0;  ///< Platform::latent_heads_per_read
-    Bytes score_traffic = {};            ///< Stack::score_traffic
-    bool concatenates_caches = false;    ///< Stack::concatenates_caches
-    bool expands_caches = false;         ///< Stack::expands_caches
-    double shared_prefix_read = 1.0;     ///< Stack::shared_prefix_read
+    Bytes score_traffic = {};            ///< CacheReading::score_traffic
+    bool concatenates_caches = false;    ///< CacheReading::concatenates_caches
+    bool expands_caches = false;         ///< CacheReading::expands_caches
+    double shared_prefix_read = 1.0;     ///< CacheReading::shared_prefix_read
 };
 
 /// Operations of one forward pass, from embedding to LM head; identical layers are merged into one operation with a count.

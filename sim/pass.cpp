@@ -59,20 +59,20 @@ double launches_of(const Operation& operation, const Platform& platform) {
     const std::string_view name = operation.name;
     const std::size_t colon = name.rfind(": ");
     const std::string_view own = colon == std::string_view::npos ? name : name.substr(colon + 2);
-    std::optional<double> listed = stack.launches_of(special_launch_name(operation), on_metal);
-    listed = listed ? listed : stack.launches_of(own, on_metal);
+    std::optional<double> listed = stack.launching.listed(special_launch_name(operation), on_metal);
+    listed = listed ? listed : stack.launching.listed(own, on_metal);
     return operation.launches * listed.value_or(stack.launches_per_operation(platform.by_laws()));
 }
 
-Bound bound_of(const TimedOperation& timed, const OperationSides& sides, Seconds gap) {
-    if (timed.operation.kind == OperationKind::collective) {
+Bound bound_of(OperationKind kind, const Rates& rates, const OperationSides& sides, Seconds gap) {
+    if (kind == OperationKind::collective) {
         return Bound::network;
     }
     const Seconds launch = gap + sides.startup;
     if (launch > sides.memory && launch > sides.compute) {
         return Bound::launch;
     }
-    if (timed.rates.rule == RowRule::prompt) {
+    if (std::holds_alternative<PromptTiles>(rates.rule)) {
         return Bound::compute;  // its sides are all tiles together and the longest one
     }
     return sides.memory > sides.compute ? Bound::memory : Bound::compute;
@@ -127,18 +127,18 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         gaps += operation.count * own_gaps;
         const double runs = operation.count;
         const bool steps = operation.sequential && !priced.measured;
-        pass.step_time += steps ? platform.stack.scan_step * runs : Seconds(0.0);
-        const double memory_runs =
-            operation.kind == OperationKind::collective || operation.placed == Placed::on_host ? 0.0 : runs;
-        pass.operations.push_back({std::move(operation), priced.rates, runs, memory_runs, own_gaps, steps});
+        pass.step_time += steps ? platform.stack.kernels.scan_step * runs : Seconds(0.0);
+        const bool through_memory = operation.kind != OperationKind::collective && operation.placed != Placed::on_host;
+        pass.operations.push_back({operation, priced.rates, runs, through_memory, operation.reads_context});
+        pass.launched.push_back({std::move(operation), own_gaps, steps});
     }
     if (platform.mode != CostMode::hoi) {
         // A stack without gaps is an ideal one.
-        const Seconds own_gap = platform.stack.node_cost;
+        const Seconds own_gap = platform.stack.launching.node_cost;
         pass.node_time = (own_gap > Seconds(0.0) ? std::max(own_gap, platform.device.kernel_gap) : own_gap) * gaps;
-        pass.launch_time = platform.stack.host_launch * pass.launches;
-        pass.host = host + platform.stack.host_per_kernel * pass.launches;
-        pass.time_factor = platform.stack.time_factor;
+        pass.launch_time = platform.stack.launching.host_launch * pass.launches;
+        pass.host = host + platform.stack.passes.host_per_kernel * pass.launches;
+        pass.time_factor = platform.stack.measured.time_factor;
     } else {
         pass.step_time = Seconds(0.0);
     }
@@ -169,10 +169,10 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     options.pass.ranks = platform.ranks;
     options.pass.parallel = platform.parallel;
     options.pass.latent_heads_per_read = platform.latent_heads_per_read();
-    options.pass.score_traffic = platform.stack.score_traffic;
-    options.pass.concatenates_caches = platform.stack.concatenates_caches;
-    options.pass.expands_caches = platform.stack.expands_caches;
-    options.pass.shared_prefix_read = platform.stack.shared_prefix_read;
+    options.pass.score_traffic = platform.stack.caches.score_traffic;
+    options.pass.concatenates_caches = platform.stack.caches.concatenates_caches;
+    options.pass.expands_caches = platform.stack.caches.expands_caches;
+    options.pass.shared_prefix_read = platform.stack.caches.shared_prefix_read;
     std::vector<Operation> operations = operations_of(model, precision, options.pass);
     append_hops(model, precision, platform, operations);
     if (options.sampling == Sampling::none) {  // no logits are wanted: the pass ends with the last layer
@@ -187,13 +187,14 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     CompiledPass pass = compile_operations(std::move(operations), precision, platform, options.host);
     if (platform.mode != CostMode::hoi) {
         double expert_layers = 0.0;
-        for (const TimedOperation& timed : pass.operations) {
-            expert_layers += timed.operation.kind == OperationKind::experts ? timed.operation.count : 0.0;
+        for (const LaunchedOperation& operation : pass.launched) {
+            expert_layers += operation.kind == OperationKind::experts ? operation.count : 0.0;
         }
         const DeltaLayers delta = delta_layers(model);
         const Stack& stack = platform.stack;
-        pass.node_time += stack.per_layer * static_cast<double>(model.order.size()) + stack.per_expert_layer * expert_layers +
-                          stack.per_delta_layer * delta.all + stack.per_copied_delta_layer * delta.copied;
+        pass.node_time += stack.layers.per_layer * static_cast<double>(model.order.size()) +
+                          stack.layers.per_expert_layer * expert_layers + stack.layers.per_delta_layer * delta.all +
+                          stack.layers.per_copied_delta_layer * delta.copied;
     }
     return pass;
 }
@@ -203,10 +204,10 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
     PassTotals totals;
     totals.device = step_time(pass, terms);
     for_each_operation(pass, [&](const TimedOperation& timed) {
-        dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
-                 [&]<bool reads_context, bool has_experts, RowRule rule>() {
-                     accumulate<reads_context, has_experts, rule>(timed.operation, timed.rates, timed.runs, timed.memory_runs,
-                                                                  terms, totals);
+        dispatch(timed.cost, timed.reads_context, timed.rates.rule,
+                 [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+                     accumulate<reads_context, has_experts>(rule, timed.cost, timed.rates, timed.runs, timed.memory_runs(),
+                                                            terms, totals);
                  });
     });
     return totals;
@@ -215,33 +216,32 @@ PassTotals totals_of(const CompiledPass& pass, const PassShape& shape) {
 std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape& shape) {
     const ShapeTerms of_pass = terms_of(shape);
     double gaps = 0.0, scans = 0.0;
-    for (const TimedOperation& timed : pass.operations) {
-        gaps += timed.operation.count * timed.gaps;
-        scans += timed.steps ? timed.runs : 0.0;
+    for (const LaunchedOperation& operation : pass.launched) {
+        gaps += operation.count * operation.gaps;
+        scans += operation.steps ? operation.count : 0.0;
     }
     const Seconds step = scans > 0.0 ? pass.step_time / scans : Seconds(0.0);
     const Seconds one_gap = gaps > 0.0 ? pass.node_time / gaps : Seconds(0.0);
     std::vector<OperationEstimate> estimates;
     Seconds sum;
-    for (const TimedOperation& timed : pass.operations) {
-        const Operation& operation = timed.operation;
-        const Seconds gap = one_gap * timed.gaps;
-        dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
-                 [&]<bool reads_context, bool has_experts, RowRule rule>() {
-                     const ShapeTerms terms = own_shape<has_experts>(operation, of_pass);
-                     const Flops flops = flops_of<reads_context>(operation, terms);
-                     const Bytes bytes = bytes_of<reads_context, has_experts>(operation, terms);
-                     const Seconds device = pass.whole_pass ? whole_pass_time(pass, bytes, flops)
-                                                            : operation_time<reads_context, has_experts, rule>(
-                                                                  operation, timed.rates, terms, bytes, flops);
-                     const OperationSides sides =
-                         sides_of<reads_context, has_experts, rule>(operation, timed.rates, terms, bytes, flops);
-                     const Seconds steps = timed.steps ? step * terms.new_tokens : Seconds(0.0);
-                     const Seconds time = (device + steps + gap) * operation.count;
-                     estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
-                                          bytes * operation.count, time, bound_of(timed, sides, gap), 0.0});
-                     sum += time;
-                 });
+    for (std::size_t i = 0; i < pass.operations.size(); ++i) {
+        const auto& [cost, rates, runs, through_memory, reading] = pass.operations[i];
+        const LaunchedOperation& operation = pass.launched[i];
+        const Seconds gap = one_gap * operation.gaps;
+        dispatch(cost, reading, rates.rule, [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+            const ShapeTerms terms = own_shape<has_experts>(cost, of_pass);
+            const Flops flops = flops_of<reads_context>(cost, terms);
+            const Bytes bytes = bytes_of<reads_context, has_experts>(cost, terms);
+            const Seconds device = pass.whole_pass
+                                       ? whole_pass_time(pass, bytes, flops)
+                                       : operation_time<reads_context, has_experts>(rule, cost, rates, terms, bytes, flops);
+            const OperationSides sides = sides_of<reads_context, has_experts>(rule, cost, rates, terms, bytes, flops);
+            const Seconds steps = operation.steps ? step * terms.new_tokens : Seconds(0.0);
+            const Seconds time = (device + steps + gap) * operation.count;
+            estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
+                                 bytes * operation.count, time, bound_of(operation.kind, rates, sides, gap), 0.0});
+            sum += time;
+        });
     }
     for (OperationEstimate& estimate : estimates) {
         estimate.share = sum > Seconds(0.0) ? estimate.time / sum : 0.0;

@@ -9,13 +9,21 @@
 
 namespace treeline::sim {
 
+/// An operation as evaluation sees it.
 struct TimedOperation {
-    Operation operation;
+    OperationCost cost;
     Rates rates;
-    double runs = 1.0;         ///< times it runs in one pass
-    double memory_runs = 1.0;  ///< the same for main-memory traffic: 0 for collectives
-    double gaps = 0.0;         ///< launch gaps of one run that its rates do not already include; with the stack's launch factor
-    bool steps = false;        ///< goes token by token; each step has the stack's latency
+    double runs = 1.0;           ///< times it runs in one pass
+    bool through_memory = true;  ///< its bytes pass through main memory; not those of collectives
+    bool reads_context = false;
+
+    [[nodiscard]] double memory_runs() const { return through_memory ? runs : 0.0; }
+};
+
+/// What such an operation is, and how the stack launches it.
+struct LaunchedOperation : OperationDescription {
+    double gaps = 0.0;   ///< launch gaps of one run that its rates do not already include; with the stack's launch factor
+    bool steps = false;  ///< goes token by token; each step has the stack's latency
 };
 
 /// What a pass needs, summed over its operations.
@@ -40,16 +48,17 @@ struct PassConstants {
 /// A model's pass on a platform, ready to be evaluated at any shape.
 struct CompiledPass : PassConstants {
     std::vector<TimedOperation> operations;
+    std::vector<LaunchedOperation> launched;  ///< of each of `operations`, in their order
 };
 
 /// Adds one operation's share of a pass at this shape. Both faces of the evaluator are built from this function.
-template <bool reads_context, bool has_experts, RowRule rule>
-inline void accumulate(const OperationCost& cost, const Rates& rates, double runs, double memory_runs, const ShapeTerms& shape,
-                       PassTotals& totals) {
+template <bool reads_context, bool has_experts, class Rule>
+inline void accumulate(const Rule& rule, const OperationCost& cost, const Rates& rates, double runs, double memory_runs,
+                       const ShapeTerms& shape, PassTotals& totals) {
     const ShapeTerms own = own_shape<has_experts>(cost, shape);
     const Flops flops = flops_of<reads_context>(cost, own);
     const Bytes bytes = bytes_of<reads_context, has_experts>(cost, own);
-    totals.device += operation_time<reads_context, has_experts, rule>(cost, rates, own, bytes, flops) * runs;
+    totals.device += operation_time<reads_context, has_experts>(rule, cost, rates, own, bytes, flops) * runs;
     totals.flops += flops * runs;
     totals.bytes += bytes * memory_runs;
 }
@@ -76,33 +85,10 @@ template <class Visit>
 inline void for_each_operation(const CompiledPass& pass, Visit visit) {
     for (const bool reads_context : {false, true}) {
         for (const TimedOperation& timed : pass.operations) {
-            if (timed.operation.reads_context == reads_context) {
+            if (timed.reads_context == reads_context) {
                 visit(timed);
             }
         }
-    }
-}
-
-/// Calls visit<reads_context, has_experts, rule>() with the switches of this operation.
-template <class Visit>
-inline void dispatch(const OperationCost& cost, bool reads_context, RowRule rule, Visit visit) {
-    using enum RowRule;
-    if (reads_context) {
-        rule == curve    ? visit.template operator()<true, false, curve>()
-        : rule == prompt ? visit.template operator()<true, false, prompt>()
-        : rule == steps  ? visit.template operator()<true, false, steps>()
-                         : visit.template operator()<true, false, none>();
-    } else if (cost.expert_count > 0.0) {
-        rule == curve              ? visit.template operator()<false, true, curve>()
-        : rule == RowRule::experts ? visit.template operator()<false, true, RowRule::experts>()
-                                   : visit.template operator()<false, true, none>();
-    } else {
-        rule == curve      ? visit.template operator()<false, false, curve>()
-        : rule == steps    ? visit.template operator()<false, false, steps>()
-        : rule == lines    ? visit.template operator()<false, false, lines>()
-        : rule == exchange ? visit.template operator()<false, false, exchange>()
-        : rule == chain    ? visit.template operator()<false, false, chain>()
-                           : visit.template operator()<false, false, none>();
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "sim/constants.h"
 #include "sim/operations.h"
 #include "sim/traits.h"
 
@@ -34,10 +35,6 @@ PricedKernel streamed(Operation operation, const Precision& precision, const Pla
     return priced;
 }
 
-/// llama.cpp copies weights over the link and computes on the device from so many tokens of a pass on (ggml's op_offload); of
-/// experts, those that are touched.
-constexpr double streamed_from = 32.0;
-
 /// What the copies take beyond a reading from the host's memory; a link that is faster than that memory changes nothing.
 void stream_large_passes(const Operation& operation, const Platform& platform, Rates& rates) {
     const Interconnect* link = link_to_host(platform.device);
@@ -48,9 +45,9 @@ void stream_large_passes(const Operation& operation, const Platform& platform, R
     if (operation.kind == OperationKind::experts) {
         rates.few_expert_rows = (streamed_from - 0.5) * operation.expert_rows;
         rates.beyond_few_rows = more;
-    } else if (operation.kind == OperationKind::linear && rates.rule == RowRule::curve) {
-        rates.steps.step_after = streamed_from - 0.5;
-        rates.steps.step = operation.bytes.fixed * more;
+    } else if (auto* costs = std::get_if<RowCosts>(&rates.rule); costs != nullptr && operation.kind == OperationKind::linear) {
+        costs->step_after = streamed_from - 0.5;
+        costs->step = operation.bytes.fixed * more;
     }
 }
 

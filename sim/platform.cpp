@@ -20,11 +20,11 @@ const Interconnect* link_between(const Platform& platform, double ranks) {
 
 double memory_utilisation_of(const Platform& platform, DrafterOnDevice drafter) {
     const Stack& stack = platform.stack;
-    if (platform.memory_utilisation || stack.memory_utilisation) {
-        return platform.memory_utilisation ? *platform.memory_utilisation : *stack.memory_utilisation;
+    if (platform.memory_utilisation || stack.memory.memory_utilisation) {
+        return platform.memory_utilisation ? *platform.memory_utilisation : *stack.memory.memory_utilisation;
     }
     const Bytes memory = platform.device.memory;
-    for (const MemoryReserve& reserve : stack.memory_reserves) {
+    for (const MemoryReserve& reserve : stack.memory.memory_reserves) {
         if (memory < reserve.below) {
             const Bytes kept = reserve.base + reserve.per_rank * platform.ranks + reserve.beside(drafter);
             return std::max(0.01, 1.0 - kept / memory);

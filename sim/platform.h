@@ -48,14 +48,14 @@ struct Platform {
     [[nodiscard]] double devices() const { return devices_of(ranks, parallel); }
     /// Device::latent_heads_per_read where the stack has such kernels, else 0.
     [[nodiscard]] double latent_heads_per_read() const {
-        return stack.takes_latent_tokens_apart ? device.latent_heads_per_read : 0.0;
+        return stack.caches.takes_latent_tokens_apart ? device.latent_heads_per_read : 0.0;
     }
     /// Whether measured kernels price its operations.
     [[nodiscard]] bool by_laws() const { return mode == CostMode::calibrated; }
 };
 
-/// The share of the device's memory that the engine takes here (Stack::memory_share_of says of what), as its own flag states
-/// it: the platform's, the stack's, or what its reserves leave. 1 where the stack knows none.
+/// The share of the device's memory that the engine takes here (MemoryPolicy::memory_share_of says of what), as its own flag
+/// states it: the platform's, the stack's, or what its reserves leave. 1 where the stack knows none.
 double memory_utilisation_of(const Platform& platform, DrafterOnDevice drafter);
 
 /// An accelerator as a platform: device_of(), on_chip_stack(), CostMode::cycles.

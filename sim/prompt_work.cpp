@@ -11,7 +11,7 @@ namespace {
 std::pair<Seconds, Joules> prompt_cost(const CompiledPass& pass, const RoundSetup& setup, double prompt_tokens) {
     const Device& device = setup.platform.device;
     const double cached = cached_tokens(prompt_tokens, setup.prefix_hit, setup.shared_prefix), rest = prompt_tokens - cached;
-    const double chunks = std::max(1.0, std::ceil(rest / setup.platform.stack.prefill_tokens));
+    const double chunks = std::max(1.0, std::ceil(rest / setup.platform.stack.serving.prefill_tokens));
     const double tokens = rest / chunks;
     Seconds time;
     Joules energy;
@@ -73,10 +73,10 @@ void set_prefill(const RoundSetup& setup, CompiledRound& round) {
     round.prefix_hit = setup.prefix_hit;
     round.shared_prefix = setup.shared_prefix;
     round.output_tokens = setup.output_tokens;
-    round.step_tokens = stack.step_tokens;
-    round.most_requests = stack.most_requests.value_or(unlimited);
-    round.prompt_wait = stack.prompt_wait;
-    if (stack.prefill != PrefillPolicy::disaggregated || setup.output_tokens <= 0.0) {
+    round.step_tokens = stack.serving.step_tokens;
+    round.most_requests = stack.serving.most_requests.value_or(unlimited);
+    round.prompt_wait = stack.serving.prompt_wait;
+    if (stack.serving.prefill != PrefillPolicy::disaggregated || setup.output_tokens <= 0.0) {
         return;
     }
     round.prompt_wait = 0.0;

@@ -9,11 +9,13 @@ namespace {
 
 bool is_of_logits(const Operation& operation) { return operation.flops.per_logit > Flops(0.0); }
 
-/// The same for each row, whichever kind of rows the operation has.
-PerShape per_row(const Operation& operation, double each) {
-    PerShape result;
-    (is_of_logits(operation) ? result.per_logit : result.per_token) = each;
-    return result;
+/// Of the weights of a linear layer, or of a cached token.
+Seconds step_of(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
+    const bool collide = law.step_inputs <= 0.0 || std::fmod(operation.inputs, law.step_inputs) == 0.0;
+    const bool has_step =
+        law.step_rows > 0.0 && (operation.reads_context || (operation.kind == OperationKind::linear && collide));
+    const Bytes read = operation.reads_context ? operation.bytes.per_context : operation.bytes.fixed;
+    return read * data_sheet.per_byte * (has_step ? law.step_share : 0.0);
 }
 
 RowSteps row_steps(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
@@ -31,13 +33,11 @@ RowSteps row_steps(const KernelLaw& law, const Rates& data_sheet, const Operatio
     }
     steps.quantised = law.per_activation * operation.inputs;
     steps.step_after = law.step_rows;
-    const bool has_step =
-        law.step_rows > 0.0 && (law.step_inputs <= 0.0 || std::fmod(operation.inputs, law.step_inputs) == 0.0);
-    steps.step = operation.bytes.fixed * data_sheet.per_byte * (has_step ? law.step_share : 0.0);
+    steps.step = step_of(law, data_sheet, operation);
     return steps;
 }
 
-RowCosts row_costs(const KernelLaw& law, const Operation& operation) {
+RowCosts row_costs(const KernelLaw& law, const Rates& data_sheet, const Operation& operation) {
     RowCosts costs;
     costs.rows = rows_of(operation);
     costs.first = law.first_row;
@@ -50,16 +50,14 @@ RowCosts row_costs(const KernelLaw& law, const Operation& operation) {
         costs.bends[i] = next - slope;
         slope = next;
     }
-    costs.outputs = per_row(operation, operation.outputs);
+    costs.outputs_per_row = operation.outputs;
     costs.per_output = law.per_output;
     const WorkItems& items = operation.items;
     const bool shared_out = law.workers > 1.0 && items.per_row + items.per_sequence > 0.0;
-    costs.items = per_row(operation, items.per_row);
-    costs.items.per_sequence = items.per_sequence;
-    if (!shared_out) {
-        costs.items = {1.0};
-    }
+    costs.items = shared_out ? items : WorkItems{};
     costs.inverse_workers = shared_out ? 1.0 / law.workers : 1.0;
+    costs.step_after = law.step_rows;
+    costs.step = step_of(law, data_sheet, operation);
     return costs;
 }
 
@@ -135,12 +133,13 @@ PromptTiles prompt_tiles(const KernelLaw& law, const Rates& data_sheet, const Op
 
 }  // namespace
 
-PerShape rows_of(const Operation& operation) {
-    PerShape rows;
+RowCount rows_of(const Operation& operation) {
+    RowCount rows{is_of_logits(operation)};
     switch (operation.kind) {
         case OperationKind::linear:
         case OperationKind::experts:
-            return per_row(operation, 1.0);
+            rows.per_row = 1.0;
+            return rows;
         case OperationKind::attention:
         case OperationKind::scan:
         case OperationKind::convolution:
@@ -169,44 +168,22 @@ Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operat
     rates.per_sequence = law.per_head * operation.cache_heads;
     rates.per_context = law.per_context;
     if (operation.kind == OperationKind::collective && operation.exchanged_experts > 0.0) {
-        rates.rule = RowRule::exchange;
+        rates.rule = Exchange{};
         rates.startup = law.startup + law.per_input * operation.inputs + law.exchange.per_expert * operation.exchanged_experts;
         rates.per_byte = exchange_byte(law, data_sheet, operation);
-        return rates;
-    }
-    if (operation.kind == OperationKind::collective) {
-        rates.rule = RowRule::lines;
-        rates.lines = collective_lines(law, data_sheet, operation);
-        return rates;
-    }
-    if (operation.kind == OperationKind::experts && law.activation_share > 0.0) {
-        rates.rule = RowRule::experts;
-        rates.experts = expert_tiles(law, data_sheet, operation);
-        return rates;
-    }
-    if (operation.reads_context && law.prompt.per_tile > Seconds(0.0)) {
-        rates.rule = RowRule::prompt;
+    } else if (operation.kind == OperationKind::collective) {
+        rates.rule = collective_lines(law, data_sheet, operation);
+    } else if (operation.kind == OperationKind::experts && law.activation_share > 0.0) {
+        rates.rule = expert_tiles(law, data_sheet, operation);
+    } else if (operation.reads_context && law.prompt.per_tile > Seconds(0.0)) {
         rates.startup = law.startup;
-        rates.prompt = prompt_tiles(law, data_sheet, operation);
-        return rates;
-    }
-    if (has_row_costs(law)) {
-        rates.rule = RowRule::curve;
-        rates.costs = row_costs(law, operation);
-    }
-    if (rates.rule == RowRule::curve && operation.reads_context) {
-        rates.steps.step_after = law.step_rows;
-        rates.steps.step = operation.bytes.per_context * data_sheet.per_byte * (law.step_rows > 0.0 ? law.step_share : 0.0);
-    }
-    if (operation.reads_context && law.row_tile > 1.0 && rates.rule == RowRule::none) {
-        rates.rule = RowRule::steps;
-        rates.steps.tile = law.row_tile;
-        rates.steps.inverse_least_tile = 1.0 / law.row_tile;
-        rates.costs.rows = rows_of(operation);
-    }
-    if (operation.kind == OperationKind::linear && has_row_steps(law)) {
-        rates.rule = rates.rule == RowRule::curve ? RowRule::curve : RowRule::steps;
-        rates.steps = row_steps(law, data_sheet, operation);
+        rates.rule = prompt_tiles(law, data_sheet, operation);
+    } else if (has_row_costs(law)) {
+        rates.rule = row_costs(law, data_sheet, operation);
+    } else if (operation.reads_context && law.row_tile > 1.0) {
+        rates.rule = ContextTiles{operation.rows_per_token, law.row_tile, 1.0 / law.row_tile};
+    } else if (operation.kind == OperationKind::linear && has_row_steps(law)) {
+        rates.rule = row_steps(law, data_sheet, operation);
     }
     return rates;
 }

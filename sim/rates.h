@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
+#include <variant>
 
 #include "sim/kernel_law.h"
 #include "sim/operation.h"
@@ -9,17 +11,20 @@
 
 namespace treeline::sim {
 
-/// How the rows (tokens) of an operation enter its time beyond their bytes and FLOPs.
-enum class RowRule {
-    none,
-    steps,     ///< RowSteps: whole tiles, and another kernel above a certain number of rows
-    curve,     ///< RowCosts and a step: few rows compute less well; a cost per output; whole items for each worker
-    lines,     ///< CollectiveLines: the least of several lines in the bytes
-    experts,   ///< ExpertTiles: tiles of the rows of each expert
-    prompt,    ///< PromptTiles: tiles of query rows by keys, shared among multiprocessors
-    exchange,  ///< startup beside the transfer, partly hidden by it
-    chain,     ///< RecurrentVerificationLaw: steps of a chain of tokens beside the traffic of its states
+/// Rows of an operation: tokens of the pass, or logits (LM head), or new tokens of one sequence.
+struct RowCount {
+    bool of_logits = false;  ///< `per_row` counts logits, not tokens
+    double fixed = 0.0, per_row = 0.0, per_new_token = 0.0;
+
+    /// Tokens, or logits.
+    [[nodiscard]] double of_pass(const ShapeTerms& shape) const { return of_logits ? shape.logits : shape.tokens; }
+    [[nodiscard]] double at(const ShapeTerms& shape) const {
+        return fixed + per_row * of_pass(shape) + per_new_token * shape.new_tokens;
+    }
 };
+
+/// Bytes and FLOPs alone count.
+struct NoRows {};
 
 /// What depends on the rows (tokens or logits) of a linear layer in steps.
 struct RowSteps {
@@ -33,32 +38,29 @@ struct RowSteps {
     double inverse_wave = 0.0;
     Seconds quantised;        ///< for each row
     double step_after = 0.0;  ///< above this many rows `step` is added to the startup
-    /// With RowRule::curve it is 0 except for linear layers and attention; for attention it is per cached token beyond
-    /// `step_after`.
     Seconds step;
 };
 
-/// A quantity with a part per token, logit and sequence of a pass, and per token of a sequence.
-struct PerShape {
-    double fixed = 0.0, per_token = 0.0, per_logit = 0.0, per_sequence = 0.0, per_new_token = 0.0;
-
-    [[nodiscard]] double at(const ShapeTerms& shape) const {
-        return fixed + per_token * shape.tokens + per_logit * shape.logits + per_sequence * shape.sequences +
-               per_new_token * shape.new_tokens;
-    }
+/// Query rows of an attention in whole tiles.
+struct ContextTiles {
+    double rows_per_new_token = 1.0;
+    double tile = 1.0, inverse_tile = 1.0;
 };
 
 /// The cost of computing few rows as a piecewise linear curve, and what goes with it for simple kernels such as those on a CPU.
 struct RowCosts {
-    PerShape rows;                               ///< that share what is read
+    RowCount rows;                               ///< that share what is read
     double first = 1.0;                          ///< what the first row costs, in rows at full speed
     double slope = 1.0;                          ///< what each further row costs
     std::array<double, most_row_knots> knots{};  ///< rows at which the slope changes
     std::array<double, most_row_knots> bends{};  ///< by this much; 0 = unused
-    PerShape outputs;                            ///< elements that are written
+    double outputs_per_row = 0.0;                ///< elements that are written
     Seconds per_output;
-    PerShape items;  ///< that are divided among workers as a whole
+    WorkItems items;  ///< that are divided among workers as a whole; one at least
     double inverse_workers = 1.0;
+    /// Above this many rows `step` is added to the startup; of an attention, it is for each cached token beyond so many.
+    double step_after = 0.0;
+    Seconds step;
 };
 
 /// Startup and time of a byte of the ways to reduce: an engine's own in one shot and in two, which serve up to `limit` bytes,
@@ -77,6 +79,15 @@ struct ExpertTiles {
     double tile = 1.0;
 };
 
+/// A collective's startup beside the transfer, partly hidden by it.
+struct Exchange {};
+
+/// Steps of a chain of tokens beside the traffic of its states (RecurrentVerificationLaw).
+struct TokenChain {
+    Seconds per_new_token;      ///< a step, whatever the batch
+    Seconds least_of_sequence;  ///< a sequence takes at least
+};
+
 /// Tiles of a prompt's attention.
 struct PromptTiles {
     double rows_per_token = 1.0;  ///< of one group of heads that fills tiles together
@@ -90,6 +101,11 @@ struct PromptTiles {
     Bytes in_cache;      ///< of the traffic, so much is found in the cache
     double depth = 1.0;
 };
+
+/// How the rows of an operation enter its time beyond their bytes and FLOPs. Resolved once for each operation (dispatch()), not
+/// for each point.
+using RowRule =
+    std::variant<NoRows, RowSteps, ContextTiles, RowCosts, CollectiveLines, ExpertTiles, PromptTiles, Exchange, TokenChain>;
 
 /// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).
 struct Rates {
@@ -105,16 +121,10 @@ struct Rates {
     /// Thread blocks of a sequence's new tokens, a block for 1 / per_walk_rows of them, over those that run at once: beyond 1
     /// they wait.
     double walking_blocks = 0.0, per_walk_rows = 0.0;
-    Seconds per_new_token;  ///< of RowRule::chain: a step, whatever the batch; and per_sequence a sequence takes at least
     /// Beyond so many rows of experts on a rank, each byte of those that are touched takes so much longer (ExpertKernels).
     double few_expert_rows = 0.0;
     SecondsPerByte beyond_few_rows;
-    RowRule rule = RowRule::none;  ///< how the rest counts; only in calibrated mode
-    RowSteps steps;
-    RowCosts costs;
-    CollectiveLines lines;
-    ExpertTiles experts;
-    PromptTiles prompt;
+    RowRule rule;
 };
 
 /// The two sides of the law at a shape, with the startup kept apart.
@@ -141,9 +151,14 @@ inline double cost_of_rows(const RowCosts& costs, double rows) {
     return sum / at_least_one;
 }
 
+/// What is divided among workers.
+inline double items_of(const RowCosts& costs, const ShapeTerms& shape) {
+    return costs.items.per_row * costs.rows.of_pass(shape) + costs.items.per_sequence * shape.sequences;
+}
+
 /// Time over that of an even division of the work: the busiest worker has a whole number of items.
 inline double unevenness(const RowCosts& costs, const ShapeTerms& shape) {
-    const double items = costs.items.at(shape);
+    const double items = items_of(costs, shape);
     const double share = (items > 1.0 ? items : 1.0) * costs.inverse_workers;
     return rounded_up(share) / share;
 }
@@ -185,10 +200,10 @@ inline Seconds slower_reading(const OperationCost& cost, const Rates& rates, con
 }
 
 /// An expert that is touched computes at least one tile; beyond, half a tile of each is empty in the mean.
-inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes) {
+inline OperationSides sides_of(const ExpertTiles& tiles, const OperationCost& cost, const Rates& rates, const ShapeTerms& shape,
+                               Bytes bytes) {
     const double touched = expected_experts(cost, shape), rows = cost.expert_rows * shape.tokens;
     const Bytes weights = cost.bytes.per_expert * touched;
-    const ExpertTiles& tiles = rates.experts;
     const double more = rows - cost.expert_count * (0.5 * (tiles.tile + 1.0));
     OperationSides sides;
     const double ramped = weights.value() * rates.per_ramp;
@@ -200,8 +215,8 @@ inline OperationSides sides_of_experts(const OperationCost& cost, const Rates& r
 }
 
 /// Memory stands for the tiles of all, compute for the longest one; bytes are added to the startup.
-inline OperationSides sides_of_prompt(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes) {
-    const PromptTiles& tiles = rates.prompt;
+inline OperationSides sides_of(const PromptTiles& tiles, const OperationCost& cost, const Rates& rates, const ShapeTerms& shape,
+                               Bytes bytes) {
     const double tokens = shape.new_tokens > 1.0 ? shape.new_tokens : 1.0;
     const double cached = visible_context(cost.reach, shape.context);
     const double room = cost.reach.window + cost.reach.sink - cached;
@@ -221,23 +236,24 @@ inline OperationSides sides_of_prompt(const OperationCost& cost, const Rates& ra
     return sides;
 }
 
-template <bool reads_context, bool has_experts, RowRule rule>
-inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
-                               Flops flops) {
-    if constexpr (rule == RowRule::experts) {
-        return sides_of_experts(cost, rates, shape, bytes);
+/// Whether a type is that of a rule.
+template <class Rule, class Of>
+inline constexpr bool is = std::is_same_v<Rule, Of>;
+
+template <bool reads_context, bool has_experts, class Rule>
+inline OperationSides sides_of(const Rule& rule, const OperationCost& cost, const Rates& rates, const ShapeTerms& shape,
+                               Bytes bytes, Flops flops) {
+    if constexpr (is<Rule, ExpertTiles> || is<Rule, PromptTiles>) {
+        return sides_of(rule, cost, rates, shape, bytes);
     }
-    if constexpr (rule == RowRule::prompt) {
-        return sides_of_prompt(cost, rates, shape, bytes);
+    if constexpr (is<Rule, CollectiveLines>) {
+        return {time_of_lines(rule, bytes), {}, {}};
     }
-    if constexpr (rule == RowRule::lines) {
-        return {time_of_lines(rates.lines, bytes), {}, {}};
-    }
-    if constexpr (rule == RowRule::exchange) {
+    if constexpr (is<Rule, Exchange>) {
         return {{}, bytes * rates.per_byte, rates.startup};
     }
-    if constexpr (rule == RowRule::chain) {
-        return {rates.startup, bytes * rates.per_byte, rates.per_new_token * shape.new_tokens};
+    if constexpr (is<Rule, TokenChain>) {
+        return {rates.startup, bytes * rates.per_byte, rule.per_new_token * shape.new_tokens};
     }
     OperationSides sides;
     const double ramped = bytes.value() * rates.per_ramp;
@@ -245,34 +261,34 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
     if constexpr (reads_context) {
         sides.startup += rates.per_sequence * shape.sequences;
     }
-    if constexpr (rule == RowRule::steps && reads_context) {
-        const double rows = rates.costs.rows.at(shape);
-        flops *= rounded_up(rows * rates.steps.inverse_least_tile) * rates.steps.tile / rows;
-    } else if constexpr (rule == RowRule::steps) {
-        const double rows = rates.steps.are_logits ? shape.logits : shape.tokens;
-        sides.startup += rows > rates.steps.step_after ? rates.steps.step : Seconds(0.0);
-        sides.startup += rates.steps.quantised * rows;
-        flops = flops_of_tiles(rates.steps, rows, flops);
+    if constexpr (is<Rule, ContextTiles>) {
+        const double rows = rule.rows_per_new_token * shape.new_tokens;
+        flops *= rounded_up(rows * rule.inverse_tile) * rule.tile / rows;
+    } else if constexpr (is<Rule, RowSteps>) {
+        const double rows = rule.are_logits ? shape.logits : shape.tokens;
+        sides.startup += rows > rule.step_after ? rule.step : Seconds(0.0);
+        sides.startup += rule.quantised * rows;
+        flops = flops_of_tiles(rule, rows, flops);
     }
     sides.startup += rates.ramp * (ramped < 1.0 ? ramped : 1.0);
     sides.memory = bytes * rates.per_byte;
     sides.compute = flops * rates.per_flop;
-    if constexpr (rule == RowRule::curve) {
-        double rows = rates.costs.rows.at(shape);
+    if constexpr (is<Rule, RowCosts>) {
+        double rows = rule.rows.at(shape);
         if constexpr (has_experts) {
             // Of one expert that is touched at all.
             rows *= expected_experts(cost, 1.0) / expected_experts(cost, std::max(independent_tokens(cost, shape), 1.0));
         }
         if constexpr (reads_context) {
-            const double beyond = visible_context(cost.reach, shape.context) - rates.steps.step_after;
-            sides.startup += rates.steps.step * (beyond > 0.0 ? beyond * shape.sequences : 0.0);
+            const double beyond = visible_context(cost.reach, shape.context) - rule.step_after;
+            sides.startup += rule.step * (beyond > 0.0 ? beyond * shape.sequences : 0.0);
         } else {
-            sides.startup += rows > rates.steps.step_after ? rates.steps.step : Seconds(0.0);
+            sides.startup += rows > rule.step_after ? rule.step : Seconds(0.0);
         }
-        const double uneven = unevenness(rates.costs, shape);
-        sides.startup += rates.costs.per_output * (rates.costs.outputs.at(shape) * uneven);
+        const double uneven = unevenness(rule, shape);
+        sides.startup += rule.per_output * (rule.outputs_per_row * rule.rows.of_pass(shape) * uneven);
         sides.memory *= uneven;
-        sides.compute *= uneven * cost_of_rows(rates.costs, rows);
+        sides.compute *= uneven * cost_of_rows(rule, rows);
     }
     if constexpr (has_experts) {
         sides.memory += slower_reading(cost, rates, shape, expected_experts(cost, shape));
@@ -280,17 +296,20 @@ inline OperationSides sides_of(const OperationCost& cost, const Rates& rates, co
     return sides;
 }
 
-/// Time of one run of an operation at a shape, given its bytes and FLOPs there.
-template <bool reads_context, bool has_experts, RowRule rule>
-inline Seconds operation_time(const OperationCost& cost, const Rates& rates, const ShapeTerms& shape, Bytes bytes,
-                              Flops flops) {
-    const OperationSides sides = sides_of<reads_context, has_experts, rule>(cost, rates, shape, bytes, flops);
-    if constexpr (rule == RowRule::lines) {
+/// Time of one run of an operation at a shape, given its bytes and FLOPs there; `rule` is what `rates.rule` holds.
+template <bool reads_context, bool has_experts, class Rule>
+inline Seconds operation_time(const Rule& rule, const OperationCost& cost, const Rates& rates, const ShapeTerms& shape,
+                              Bytes bytes, Flops flops) {
+    const OperationSides sides = sides_of<reads_context, has_experts>(rule, cost, rates, shape, bytes, flops);
+    if constexpr (is<Rule, CollectiveLines>) {
         return sides.startup;
     }
-    if constexpr (rule == RowRule::experts || rule == RowRule::prompt || rule == RowRule::chain) {
+    if constexpr (is<Rule, ExpertTiles> || is<Rule, PromptTiles>) {
+        return sides.startup + time_by({{}, sides.memory, sides.compute}, rates.overlap);
+    }
+    if constexpr (is<Rule, TokenChain>) {
         const Seconds time = sides.startup + time_by({{}, sides.memory, sides.compute}, rates.overlap);
-        const Seconds least = rule == RowRule::chain ? rates.per_sequence * shape.sequences : Seconds(0.0);
+        const Seconds least = rule.least_of_sequence * shape.sequences;
         return time > least ? time : least;
     }
     const Seconds time = time_by(sides, rates.overlap);
@@ -306,8 +325,36 @@ inline Seconds operation_time(const OperationCost& cost, const Rates& rates, con
     return time;
 }
 
+/// Rules of operations that read a context, of experts, and of all others; bytes and FLOPs alone count where an operation has
+/// another one.
+template <bool reads_context, bool has_experts, class Rule>
+inline constexpr bool is_rule_of = is<Rule, NoRows> || is<Rule, RowCosts> ||
+                                   (reads_context ? is<Rule, ContextTiles> || is<Rule, PromptTiles>
+                                    : has_experts ? is<Rule, ExpertTiles>
+                                                  : is<Rule, RowSteps> || is<Rule, CollectiveLines> || is<Rule, Exchange> ||
+                                                        is<Rule, TokenChain>);
+
+/// Calls visit<reads_context, has_experts>(rule) with the rule of this operation.
+template <class Visit>
+inline void dispatch(const OperationCost& cost, bool reads_context, const RowRule& rule, Visit visit) {
+    const auto call = [&]<bool reading, bool experts, class Rule>(const Rule& held) {
+        if constexpr (is_rule_of<reading, experts, Rule>) {
+            visit.template operator()<reading, experts>(held);
+        } else {
+            visit.template operator()<reading, experts>(NoRows{});
+        }
+    };
+    std::visit(
+        [&]<class Rule>(const Rule& held) {
+            reads_context             ? call.template operator()<true, false>(held)
+            : cost.expert_count > 0.0 ? call.template operator()<false, true>(held)
+                                      : call.template operator()<false, false>(held);
+        },
+        rule);
+}
+
 /// The rows of an operation that share what it reads: those of all sequences share weights, those of one its cache or state.
-PerShape rows_of(const Operation& operation);
+RowCount rows_of(const Operation& operation);
 
 /// A kernel's law, prepared for an operation that it runs; `data_sheet` holds the peaks to which its shares refer.
 Rates measured_rates(const KernelLaw& law, const Rates& data_sheet, const Operation& operation);

@@ -27,7 +27,7 @@ CompileOptions pass_options(PassKind kind, StateWrites writes, Sampling sampling
 
 /// Host time of each pass whose logits are sampled: drafting, verification and plain decoding.
 Seconds host_of_sampling(const RoundSetup& setup) {
-    return setup.decoding == Decoding::sampling ? setup.platform.stack.host_per_sampling : Seconds(0.0);
+    return setup.decoding == Decoding::sampling ? setup.platform.stack.passes.host_per_sampling : Seconds(0.0);
 }
 
 Sampling sampling_of(Decoding decoding) { return decoding == Decoding::greedy ? Sampling::greedy : Sampling::rejection; }
@@ -39,8 +39,8 @@ void share_prefix(const RoundSetup& setup, CompiledRound& round) {
     for (const PassId id : {PassId::plain, PassId::verify_unrolled, PassId::verify_chunk, PassId::verify_packed}) {
         for (TimedOperation& timed : round.pass(id).operations) {
             // A window moves past the prefix.
-            if (timed.operation.reads_context && timed.operation.reach.window == unlimited) {
-                timed.operation.shared_context = visible_context(timed.operation.reach, setup.shared_prefix);
+            if (timed.reads_context && timed.cost.reach.window == unlimited) {
+                timed.cost.shared_context = visible_context(timed.cost.reach, setup.shared_prefix);
             }
         }
     }
@@ -76,7 +76,8 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     // Heads without a cache run within the target's pass, so the host does nothing for them.
     const Stack& stack = setup.platform.stack;
     const bool head = std::holds_alternative<OneLayerDrafter>(setup.drafter);
-    const Seconds of_pass = head ? stack.host_per_head_pass.value_or(stack.host_per_draft_pass) : stack.host_per_draft_pass;
+    const Seconds of_pass =
+        head ? stack.passes.host_per_head_pass.value_or(stack.passes.host_per_draft_pass) : stack.passes.host_per_draft_pass;
     const Seconds host = drafter.has_cache ? of_pass + host_of_sampling(setup) : Seconds(0.0);
     const Platform draft_platform = platform_of_drafter(setup.platform);
     const Platform platform = with_stack(draft_platform, stack.drafting());
@@ -124,37 +125,37 @@ void wait_for_host(const RoundSetup& setup, const DrafterPlan& drafter, Compiled
         return;
     }
     const Stack& stack = platform.stack;
-    take_at_least(stack.host_per_overlapped_pass, platform.device, {PassId::plain}, round);
+    take_at_least(stack.passes.host_per_overlapped_pass, platform.device, {PassId::plain}, round);
     const double groups = state_groups(setup.target, setup.drafter, drafter);
     take_at_least(host_of_verification(stack, groups), platform.device, verifications, round);
-    const VerificationRule* rule = rule_for(stack.verification_rules, platform.device, setup.precision);
+    const VerificationRule* rule = rule_for(stack.picked.verification_rules, platform.device, setup.precision);
     const bool in_pieces = rule != nullptr && rule->in_pieces && has_attention_of_heads(setup.target);
     if (in_pieces) {
-        take_at_least(stack.host_per_piece * mixing_layers(setup.target), platform.device, verifications, round);
+        take_at_least(stack.passes.host_per_piece * mixing_layers(setup.target), platform.device, verifications, round);
     }
     if (!drafter.model || !drafter.has_cache) {
         return;
     }
     const double layers = mixing_layers(*drafter.model);
-    if (in_pieces && stack.pieces_per_draft_pass > 0.0) {
-        take_at_least(stack.host_per_piece * (stack.pieces_per_draft_pass + std::max(0.0, layers - 1.0)), platform.device,
-                      {PassId::draft, PassId::draft_tree}, round);
+    if (in_pieces && stack.passes.pieces_per_draft_pass > 0.0) {
+        take_at_least(stack.passes.host_per_piece * (stack.passes.pieces_per_draft_pass + std::max(0.0, layers - 1.0)),
+                      platform.device, {PassId::draft, PassId::draft_tree}, round);
     }
     if (std::holds_alternative<IndependentDrafter>(setup.drafter)) {
-        take_at_least(stack.host_per_draft_layer * layers, platform.device, {PassId::draft, PassId::draft_tree}, round);
+        take_at_least(stack.passes.host_per_draft_layer * layers, platform.device, {PassId::draft, PassId::draft_tree}, round);
     }
 }
 
 void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback, CompiledRound& round) {
     const auto compile_target = [&](PassKind kind, StateWrites writes, Verification verification) {
         CompileOptions options = pass_options(kind, writes, sampling_of(setup.decoding),
-                                              setup.platform.stack.host_per_pass + host_of_sampling(setup));
+                                              setup.platform.stack.passes.host_per_pass + host_of_sampling(setup));
         options.pass.verification = verification;
         return compile_pass(setup.target, setup.precision, setup.platform, options);
     };
     const Seconds of_delta_layers = setup.platform.mode == CostMode::hoi
                                         ? Seconds(0.0)
-                                        : setup.platform.stack.per_verified_delta_layer * delta_layers(setup.target).all;
+                                        : setup.platform.stack.layers.per_verified_delta_layer * delta_layers(setup.target).all;
     const auto compile_verification = [&](Verification verification) {
         CompiledPass pass = compile_target(PassKind::decode, rollback.verify_writes, verification);
         pass.node_time += of_delta_layers;
@@ -172,7 +173,7 @@ void compile_target_passes(const RoundSetup& setup, const RollbackPlan& rollback
         compile_operations(cache_compaction_operations(setup.target, setup.precision, setup.platform.ranks), setup.precision,
                            setup.platform, Seconds(0.0));
     CompileOptions prefill =
-        pass_options(PassKind::prefill, StateWrites::final_state, Sampling::greedy, setup.platform.stack.host_per_pass);
+        pass_options(PassKind::prefill, StateWrites::final_state, Sampling::greedy, setup.platform.stack.passes.host_per_pass);
     round.prefill = compile_pass(setup.target, setup.precision, setup.platform, prefill);
 }
 
@@ -202,7 +203,8 @@ std::vector<Speculation> chains_up_to(int longest) {
 
 namespace {
 
-/// What a deployment's rounds take beyond its plain steps (Stack::round_factor): all but plain decoding and prompts.
+/// What a deployment's rounds take beyond its plain steps (MeasuredDeployment::round_factor): all but plain decoding and
+/// prompts.
 void scale_passes_of_rounds(double factor, CompiledRound& round) {
     for (std::size_t pass = 0; pass < pass_count; ++pass) {
         if (pass != static_cast<std::size_t>(PassId::plain)) {
@@ -213,7 +215,7 @@ void scale_passes_of_rounds(double factor, CompiledRound& round) {
 
 DrafterPlan plan_of(const RoundSetup& setup) {
     DrafterPlan drafter = plan(setup.drafter, setup.target, setup.precision);
-    if (setup.platform.stack.drafter_reads_round && drafter.catch_up != CatchUp::none) {
+    if (setup.platform.stack.drafts.drafter_reads_round && drafter.catch_up != CatchUp::none) {
         drafter.catch_up = CatchUp::apart;
     }
     return drafter;
@@ -236,7 +238,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     keep_drafter_in_step(drafter, round);
     if (setup.platform.mode != CostMode::hoi) {
         add_host(setup, drafter, round);
-        scale_passes_of_rounds(setup.platform.stack.round_factor, round);
+        scale_passes_of_rounds(setup.platform.stack.measured.round_factor, round);
     }
     const MeasuredLoads measured = measured_loads_of(setup);
     round.ratios = LoadRatios(measured);
@@ -264,7 +266,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
 
 MeasuredLoads measured_loads_of(const RoundSetup& setup) {
     const Platform& platform = setup.platform;
-    const MeasuredLoads& stated = platform.stack.measured_loads;
+    const MeasuredLoads& stated = platform.stack.measured.measured_loads;
     if (stated.loads.empty() || stated.target != setup.target.name ||
         stated.weights != name_of(setup.precision.weights.format) || stated.device != platform.device.name ||
         stated.devices != platform.devices() || stated.mode != name_of(platform.mode)) {

@@ -12,8 +12,8 @@
 
 namespace treeline::sim {
 
-/// What was measured of this very deployment (Stack::measured_loads); its loads that draft count where they were measured with
-/// the same kind of drafter. Empty for another one.
+/// What was measured of this very deployment (MeasuredDeployment::measured_loads); its loads that draft count where they were
+/// measured with the same kind of drafter. Empty for another one.
 MeasuredLoads measured_loads_of(const RoundSetup& setup);
 
 /// Compiles a setup that has no problems; on an accelerator, with compile_turns() (sim/accelerator_round.h).

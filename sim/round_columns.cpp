@@ -31,18 +31,19 @@ struct PassBlock {
     [[nodiscard]] PassTotals totals(std::size_t i) const { return {Seconds(device[i]), Flops(flops[i]), Bytes(bytes[i])}; }
 };
 
-template <bool reads_context, bool has_experts, RowRule rule>
-void accumulate_block(const TimedOperation& timed, PassBlock& block) {
+template <bool reads_context, bool has_experts, class Rule>
+void accumulate_block(const Rule& of_rows, const TimedOperation& timed, PassBlock& block) {
     // Copies, so that the compiler knows that no store to the block changes them.
-    const OperationCost cost = static_cast<const OperationCost&>(timed.operation);
+    const Rule rule = of_rows;
+    const OperationCost cost = timed.cost;
     const Rates rates = timed.rates;
     const double runs = timed.runs;
-    const double memory_runs = timed.memory_runs;
+    const double memory_runs = timed.memory_runs();
     const std::size_t size = block.size;
     for (std::size_t i = 0; i < size; ++i) {
         PassTotals totals = block.totals(i);
-        accumulate<reads_context, has_experts, rule>(
-            cost, rates, runs, memory_runs,
+        accumulate<reads_context, has_experts>(
+            rule, cost, rates, runs, memory_runs,
             {block.sequences[i], block.tokens[i], block.logits[i], block.token_pairs[i], block.new_tokens[i], block.context[i]},
             totals);
         block.device[i] = totals.device.value();
@@ -56,9 +57,9 @@ void run(const CompiledPass& pass, PassBlock& block) {
         block.device[i] = (pass.step_time * block.new_tokens[i]).value();
     }
     for_each_operation(pass, [&](const TimedOperation& timed) {
-        dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
-                 [&]<bool reads_context, bool has_experts, RowRule rule>() {
-                     accumulate_block<reads_context, has_experts, rule>(timed, block);
+        dispatch(timed.cost, timed.reads_context, timed.rates.rule,
+                 [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+                     accumulate_block<reads_context, has_experts>(rule, timed, block);
                  });
     });
 }

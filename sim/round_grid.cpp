@@ -15,20 +15,22 @@ struct RoundColumns {
     alignas(64) double bytes[tile_size], plain_bytes[tile_size], flops[tile_size], plain_flops[tile_size];
 };
 
-template <bool reads_context, bool has_experts, RowRule rule>
-inline void accumulate_columns(const TimedOperation& timed, const RoundStep& of_step, const double* sequences,
-                               const double* contexts, std::size_t size, const TotalColumns& from, TotalColumns& to) {
+template <bool reads_context, bool has_experts, class Rule>
+inline void accumulate_columns(const Rule& of_rows, const TimedOperation& timed, const RoundStep& of_step,
+                               const double* sequences, const double* contexts, std::size_t size, const TotalColumns& from,
+                               TotalColumns& to) {
     // Copies, so that the compiler knows that no store changes them.
-    const OperationCost cost = static_cast<const OperationCost&>(timed.operation);
+    const Rule rule = of_rows;
+    const OperationCost cost = timed.cost;
     const Rates rates = timed.rates;
     const RoundStep step = of_step;
     const double runs = timed.runs;
-    const double memory_runs = timed.memory_runs;
+    const double memory_runs = timed.memory_runs();
 #pragma GCC ivdep
     for (std::size_t i = 0; i < size; ++i) {
         PassTotals totals{Seconds(from.device[i]), Flops(from.flops[i]), Bytes(from.bytes[i])};
-        accumulate<reads_context, has_experts, rule>(cost, rates, runs, memory_runs,
-                                                     terms_of(shape_of(step, sequences[i], contexts[i])), totals);
+        accumulate<reads_context, has_experts>(rule, cost, rates, runs, memory_runs,
+                                               terms_of(shape_of(step, sequences[i], contexts[i])), totals);
         to.device[i] = totals.device.value();
         to.flops[i] = totals.flops.value();
         to.bytes[i] = totals.bytes.value();
@@ -39,11 +41,11 @@ inline void accumulate_columns(const TimedOperation& timed, const RoundStep& of_
 inline void run_operations(const CompiledPass& pass, bool reading_context, const RoundStep& step, const double* sequences,
                            const double* contexts, std::size_t size, const TotalColumns* from, TotalColumns& to) {
     for (const TimedOperation& timed : pass.operations) {
-        if (timed.operation.reads_context == reading_context) {
-            dispatch(timed.operation, timed.operation.reads_context, timed.rates.rule,
-                     [&]<bool reads_context, bool has_experts, RowRule rule>() {
-                         accumulate_columns<reads_context, has_experts, rule>(timed, step, sequences, contexts, size, *from,
-                                                                              to);
+        if (timed.reads_context == reading_context) {
+            dispatch(timed.cost, timed.reads_context, timed.rates.rule,
+                     [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+                         accumulate_columns<reads_context, has_experts>(rule, timed, step, sequences, contexts, size, *from,
+                                                                        to);
                      });
             from = &to;
         }
@@ -143,8 +145,8 @@ RoundGrid::RoundGrid(const CompiledRound& round, std::span<const int> speculatio
     }
     for (UniqueStep& unique : unique_) {
         const std::vector<TimedOperation>& operations = unique.pass->operations;
-        unique.reads_context = std::any_of(operations.begin(), operations.end(),
-                                           [](const TimedOperation& timed) { return timed.operation.reads_context; });
+        unique.reads_context =
+            std::any_of(operations.begin(), operations.end(), [](const TimedOperation& timed) { return timed.reads_context; });
         if (unique.reads_context && unique.users > 1) {
             unique.shared = shared_++;
         }

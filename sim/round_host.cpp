@@ -48,7 +48,7 @@ double recurrent_layers(const DrafterPlan& drafter) {
 /// each block as a layer (Nemotron-H) have half as many.
 void count_layers(const RoundSetup& setup, HostCounts& counts) {
     const Platform& platform = setup.platform;
-    const bool pieces = platform.latent_heads_per_read() > 0.0 && platform.stack.host_per_piecewise_layer > Seconds(0.0);
+    const bool pieces = platform.latent_heads_per_read() > 0.0 && platform.stack.host[HostDriver::latent_piece] > Seconds(0.0);
     const auto in_piece = [&](const Block& block) {
         return pieces &&
                (std::holds_alternative<LatentAttention>(block.kind) || std::holds_alternative<CompressedAttention>(block.kind));
@@ -101,14 +101,14 @@ void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound
         if (row.speculates > 0.0) {
             row.host = line_of_round(times, counts_of_row(counts, row, sparse));
             row.host.per_sequence += drafter.host_per_round_and_sequence;
-            row.host *= stack.round_factor;
+            row.host *= stack.measured.round_factor;
             row.host.per_sequence += step_of_sequence(times, row.logits);
-            row.host *= stack.time_factor;
+            row.host *= stack.measured.time_factor;
         }
     }
     const double vocabulary = static_cast<double>(setup.target.vocabulary_size);
-    round.per_emitted_token = step_of_emitted_token(times, vocabulary) * stack.time_factor;
-    round.step_per_sequence = step_of_sequence(times, 1.0) * stack.time_factor + round.per_emitted_token;
+    round.per_emitted_token = step_of_emitted_token(times, vocabulary) * stack.measured.time_factor;
+    round.step_per_sequence = step_of_sequence(times, 1.0) * stack.measured.time_factor + round.per_emitted_token;
 }
 
 }  // namespace treeline::sim

@@ -10,9 +10,11 @@ namespace {
 /// The two widest activations that live at once: a layer's input and output, in the widest linear layer.
 Bytes widest_activation(const CompiledPass& pass) {
     Bytes widest;
-    for (const TimedOperation& timed : pass.operations) {
-        if (timed.operation.kind == OperationKind::linear || timed.operation.kind == OperationKind::experts) {
-            widest = std::max(widest, timed.operation.bytes.per_token * timed.operation.busiest_share);
+    for (std::size_t i = 0; i < pass.operations.size(); ++i) {
+        const OperationKind kind = pass.launched[i].kind;
+        if (kind == OperationKind::linear || kind == OperationKind::experts) {
+            const OperationCost& cost = pass.operations[i].cost;
+            widest = std::max(widest, cost.bytes.per_token * cost.busiest_share);
         }
     }
     return widest;
@@ -27,12 +29,12 @@ PrefillMemory prefill_memory(const RoundSetup& setup, const CompiledPass& prefil
     const Stack& stack = setup.platform.stack;
     PrefillMemory memory;
     memory.prompt_tokens = setup.prompt_tokens;
-    memory.tokens = stack.prefill_tokens;
-    memory.per_token = widest_activation(prefill) + (stack.logits_of_prompt ? logits_per_token : Bytes(0.0));
-    for (const TimedOperation& timed : prefill.operations) {
-        if (timed.operation.kind == OperationKind::attention) {
-            const double heads = timed.operation.rows_per_token * timed.operation.cache_heads;
-            memory.per_pair = std::max(memory.per_pair, stack.score_bytes * heads);
+    memory.tokens = stack.serving.prefill_tokens;
+    memory.per_token = widest_activation(prefill) + (stack.serving.logits_of_prompt ? logits_per_token : Bytes(0.0));
+    for (const LaunchedOperation& operation : prefill.launched) {
+        if (operation.kind == OperationKind::attention) {
+            const double heads = operation.rows_per_token * operation.cache_heads;
+            memory.per_pair = std::max(memory.per_pair, stack.caches.score_bytes * heads);
         }
     }
     return memory;
@@ -53,9 +55,9 @@ Bytes capacity_for(const Platform& platform, DrafterOnDevice drafter, const Memo
     const double chunk = std::min(memory.prefill.tokens, most_tokens_outside);
     const Bytes outside = memory.reserved + memory.per_graph + memory.prefill.per_token * chunk;
     Bytes capacity = device * share;
-    if (platform.stack.memory_share_of == MemoryShare::pools) {
+    if (platform.stack.memory.memory_share_of == MemoryShare::pools) {
         capacity = std::min(device, capacity + outside);
-    } else if (platform.stack.memory_share_of == MemoryShare::leftover) {
+    } else if (platform.stack.memory.memory_share_of == MemoryShare::leftover) {
         const Bytes weights = memory.target_weights + (drafter != DrafterOnDevice::nothing ? memory.draft_weights : Bytes(0.0));
         const Bytes fixed = std::min(device, weights + outside);
         capacity = fixed + (device - fixed) * share;
@@ -87,9 +89,9 @@ MemoryModel memory_model(const RoundSetup& setup, const DrafterPlan& drafter, co
     memory.target_weights = stored_weights(setup.target, setup.precision, ranks, parallel);
     memory.draft_weights = added_weights(drafter, draft_platform.ranks, draft_platform.parallel);
     memory.reserved = setup.platform.device.reserved;
-    memory.per_graph = setup.platform.stack.memory_per_graph;
-    if (const double share = setup.platform.stack.state_pool_share; share > 0.0) {
-        memory.state_slots = setup.platform.stack.state_slots;
+    memory.per_graph = setup.platform.stack.memory.memory_per_graph;
+    if (const double share = setup.platform.stack.states.state_pool_share; share > 0.0) {
+        memory.state_slots = setup.platform.stack.states.state_slots;
         memory.per_state_pooled = 1.0 / share;
     }
     memory.target_state = target.state * stage;

@@ -68,7 +68,7 @@ std::string link_problem(const Platform& platform) {
 /// Why the target cannot run the kernels of experts that the user picked, as a sentence; empty if it can, or if none are
 /// picked.
 std::string kernels_problem(const RoundSetup& setup) {
-    const ExpertKernels& kernels = setup.platform.stack.expert_kernels;
+    const ExpertKernels& kernels = setup.platform.stack.picked.expert_kernels;
     if (kernels.name.empty() || serves(kernels, setup.target, setup.precision)) {
         return {};
     }
@@ -103,7 +103,7 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
                            std::to_string(static_cast<int>(setup.platform.ranks)) + " devices cannot share evenly");
     }
     const double kv_heads =
-        setup.platform.stack.divides_kv_heads ? kv_heads_that_do_not_divide(setup.target, setup.platform.ranks) : 0.0;
+        setup.platform.stack.caches.divides_kv_heads ? kv_heads_that_do_not_divide(setup.target, setup.platform.ranks) : 0.0;
     if (kv_heads > 0.0) {
         problems.push_back(setup.target.name + " has layers of " + std::to_string(static_cast<int>(kv_heads)) +
                            " key-value heads, which " + std::to_string(static_cast<int>(setup.platform.ranks)) +
@@ -144,7 +144,7 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (!(setup.expert_pool > 0.0 && setup.expert_pool <= 1.0)) {
         problems.emplace_back("expert_pool must be above 0 and at most 1");
     }
-    const bool moves_caches = setup.platform.stack.prefill == PrefillPolicy::disaggregated && setup.output_tokens > 0.0;
+    const bool moves_caches = setup.platform.stack.serving.prefill == PrefillPolicy::disaggregated && setup.output_tokens > 0.0;
     if (moves_caches && link_between(setup.platform, 2.0 * setup.platform.devices()) == nullptr) {
         problems.push_back("with disaggregated prefill caches travel between devices, and " + setup.platform.device.name +
                            " states no link that joins " + std::to_string(static_cast<int>(2.0 * setup.platform.devices())) +

@@ -42,10 +42,10 @@ std::string row_problem(const RowInputs& inputs, const Speculation& speculation,
         return "answers of one token come from their prompts alone, so that nothing is left to draft";
     }
     if (setup.rollback == Rollback::ring && tree.nodes() > tree.depth() &&
-        setup.platform.stack.rollback_flags.contains(setup.rollback)) {
+        setup.platform.stack.states.rollback_flags.contains(setup.rollback)) {
         return "the engine of the stack '" + setup.platform.stack.name + "' replays chains only";
     }
-    if (setup.rollback == Rollback::ring && setup.platform.stack.rollback_flags.contains(setup.rollback) &&
+    if (setup.rollback == Rollback::ring && setup.platform.stack.states.rollback_flags.contains(setup.rollback) &&
         inputs.drafter.reads_on_host) {
         return "the engine of the stack '" + setup.platform.stack.name + "' replays drafts of a model or head only";
     }
@@ -85,7 +85,7 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
     if (drafting.context_tokens > 0.0) {
         steps_of(steps, PassId::draft_context).push_back({Phase::draft, 1.0, drafting.context_tokens, 0.0, 0.0, 1.0});
     }
-    if (drafting.copied_states > 0.0 && inputs.setup.platform.stack.state_copy != StateCopy::by_index) {
+    if (drafting.copied_states > 0.0 && inputs.setup.platform.stack.launching.state_copy != StateCopy::by_index) {
         steps_of(steps, PassId::draft_copy).push_back({Phase::draft, drafting.copied_states, 1.0, 0.0, 0.0, 1.0});
     }
     row.draft_states = inputs.drafter.has_cache ? drafting.kept_states : 0.0;
@@ -188,14 +188,14 @@ void add_verification(const RowInputs& inputs, const Speculation& speculation, c
     }
     if (has_recurrent_state(inputs.setup.target)) {
         for (RoundStep& step : verify) {
-            step.apart = inputs.setup.platform.stack.recurrent_passes_apart;
+            step.apart = inputs.setup.platform.stack.states.recurrent_passes_apart;
         }
     }
 }
 
 /// Each row of an unrolled verification starts from a state of its own: a copy of the live one, or of the row that attained it.
 double state_copies(const RowInputs& inputs, const VerifyShape& shape) {
-    if (inputs.setup.platform.stack.state_copy == StateCopy::by_index) {
+    if (inputs.setup.platform.stack.launching.state_copy == StateCopy::by_index) {
         return inputs.rollback.states_per_verified_token > 0.0 && shape.sequences > 1.0 ? 1.0 : 0.0;
     }
     return inputs.rollback.joins_next_round ? shape.sequences : shape.sequences - 1.0;
@@ -209,7 +209,7 @@ void add_rollback(const RowInputs& inputs, const Speculation& speculation, const
     row.graphs += plan.advance.operations.empty() ? 0.0 : 1.0;
     row.target_states = rows + plan.extra_states + plan.states_per_verified_token * verified;
     row.cached_activations = plan.caches_activations ? verified : 0.0;
-    const bool all_tokens = inputs.setup.rollback == Rollback::replay && inputs.setup.platform.stack.replays_rejected;
+    const bool all_tokens = inputs.setup.rollback == Rollback::replay && inputs.setup.platform.stack.states.replays_rejected;
     const double advanced = all_tokens ? shape.tokens : row.accept_length();
     steps_of(steps, PassId::advance).push_back({Phase::rollback, 1.0, advanced, 0.0, 0.0, 1.0});
     if (inputs.setup.rollback == Rollback::ring) {
@@ -220,11 +220,11 @@ void add_rollback(const RowInputs& inputs, const Speculation& speculation, const
     }
     if (const double copies = state_copies(inputs, shape); copies > 0.0) {
         // The host copies one row after the other; a kernel within a graph reads the state once and writes all of them.
-        const bool eager = inputs.setup.platform.stack.state_copy == StateCopy::eager;
+        const bool eager = inputs.setup.platform.stack.launching.state_copy == StateCopy::eager;
         steps_of(steps, PassId::state_copy)
             .push_back({Phase::rollback, 1.0, eager ? 1.0 : copies, 0.0, 0.0, eager ? copies : 1.0});
     }
-    if (const double copies = inputs.setup.platform.stack.committed_copies;
+    if (const double copies = inputs.setup.platform.stack.states.committed_copies;
         copies > 0.0 && plan.states_per_verified_token > 0.0) {
         steps_of(steps, PassId::state_copy).push_back({Phase::rollback, 1.0, 1.0, 0.0, 0.0, copies});
     }
@@ -263,7 +263,7 @@ void fill_row(const RowInputs& inputs, const Speculation& speculation, RoundRow&
     add_drafting(inputs, speculation, tree, row, steps);
     add_verification(inputs, speculation, shape, row, steps);
     add_rollback(inputs, speculation, shape, tree, row, steps);
-    if (const double budget = inputs.setup.platform.stack.step_tokens; row.logits > budget) {
+    if (const double budget = inputs.setup.platform.stack.serving.step_tokens; row.logits > budget) {
         row.problem = "one sequence of a round has " + std::to_string(static_cast<int>(row.logits)) +
                       " tokens, more than the token budget of " + std::to_string(static_cast<int>(budget)) + " for a step";
     }
@@ -293,7 +293,9 @@ StepsByPass plain_step() {
 /// Whether the time of a pass jumps at some numbers of rows: whole tiles, other kernels, whole items for each worker.
 bool jumps_with_rows(const CompiledPass& pass) {
     return std::any_of(pass.operations.begin(), pass.operations.end(), [](const TimedOperation& timed) {
-        return timed.rates.rule == RowRule::steps || timed.rates.rule == RowRule::curve;
+        const RowRule& rule = timed.rates.rule;
+        return std::holds_alternative<RowSteps>(rule) || std::holds_alternative<ContextTiles>(rule) ||
+               std::holds_alternative<RowCosts>(rule);
     });
 }
 

@@ -13,7 +13,7 @@
 
 namespace treeline::sim {
 
-std::optional<double> Stack::launches_of(std::string_view operation, bool on_metal) const {
+std::optional<double> Launching::listed(std::string_view operation, bool on_metal) const {
     for (const OperationLaunches& entry : launch_factors) {
         if (entry.operation == operation && (on_metal || !entry.on_metal)) {
             return entry.factor;
@@ -82,24 +82,24 @@ bool Stack::holds_as_it_is(const Model& target, const Precision& precision, cons
 
 Stack Stack::drafting() const {
     Stack stack = *this;
-    if (draft_graphs) {
-        stack.host_launch = Seconds(0.0);  // a captured graph costs the host nothing per kernel
-        stack.node_cost = graph_node_cost;
-        stack.launch_factor = graph_launch_factor;
-        stack.launch_factors.clear();
-        stack.calibrated.reset();
+    if (launching.draft_graphs) {
+        stack.launching.host_launch = Seconds(0.0);  // a captured graph costs the host nothing per kernel
+        stack.launching.node_cost = launching.graph_node_cost;
+        stack.launching.launch_factor = launching.graph_launch_factor;
+        stack.launching.launch_factors.clear();
+        stack.kernels.calibrated.reset();
     }
     return stack;
 }
 
 Stack Stack::copying() const {
     Stack stack = *this;
-    if (state_copy == StateCopy::eager) {
+    if (launching.state_copy == StateCopy::eager) {
         // Launched from the host one by one, whatever the stack does for whole passes.
-        stack.host_launch = eager_launch;
-        stack.launch_factor = calls_per_copy;
-        stack.launch_factors.clear();
-        stack.calibrated.reset();
+        stack.launching.host_launch = launching.eager_launch;
+        stack.launching.launch_factor = launching.calls_per_copy;
+        stack.launching.launch_factors.clear();
+        stack.kernels.calibrated.reset();
     }
     return stack;
 }
@@ -107,18 +107,19 @@ Stack Stack::copying() const {
 std::string Stack::verification_problem(Verification verification, const DraftTree& tree) const {
     const bool chain = tree.nodes() == tree.depth();
     if ((chain && verification == Verification::unrolled) ||
-        std::find(verifications.begin(), verifications.end(), verification) != verifications.end()) {
+        std::find(drafts.verifications.begin(), drafts.verifications.end(), verification) != drafts.verifications.end()) {
         return {};
     }
-    return verifications.empty() ? "the stack '" + name + "' verifies chains only"
-                                 : "the stack '" + name + "' has no verification '" + std::string(name_of(verification)) + "'";
+    return drafts.verifications.empty()
+               ? "the stack '" + name + "' verifies chains only"
+               : "the stack '" + name + "' has no verification '" + std::string(name_of(verification)) + "'";
 }
 
 std::string Stack::shape_problem(const TreeShape& shape, const DraftTree& tree) const {
     if (tree.nodes() == tree.depth()) {
         return {};
     }
-    switch (drafted_trees) {
+    switch (drafts.drafted_trees) {
         case DraftedTrees::any:
             return {};
         case DraftedTrees::none:
@@ -136,11 +137,12 @@ std::string Stack::shape_problem(const TreeShape& shape, const DraftTree& tree) 
 }
 
 std::string Stack::rollback_problem(Rollback rollback) const {
-    if (rollback == Rollback::truncate || std::find(rollbacks.begin(), rollbacks.end(), rollback) != rollbacks.end()) {
+    if (rollback == Rollback::truncate ||
+        std::find(states.rollbacks.begin(), states.rollbacks.end(), rollback) != states.rollbacks.end()) {
         return {};
     }
     std::string known;
-    for (const Rollback other : rollbacks) {
+    for (const Rollback other : states.rollbacks) {
         known += (known.empty() ? "" : ", ") + std::string(name_of(other));
     }
     return "the stack '" + name + "' does not implement the rollback '" + std::string(name_of(rollback)) + "'" +
@@ -150,7 +152,8 @@ std::string Stack::rollback_problem(Rollback rollback) const {
 double time_factor_of(Seconds measured, Seconds modelled, double shared) { return std::pow(measured / modelled, shared); }
 
 double step_error_of(const std::vector<double>& log_errors) {
-    constexpr double usual = 0.037 / 0.6745, steps_of_usual = 4.0, eighty_percent = 1.2816;
+    constexpr double median_of_normal = 0.6745, steps_of_usual = 4.0, eighty_percent = 1.2816;
+    constexpr double usual = usual_step_error / median_of_normal;
     double sum = steps_of_usual * usual * usual;
     for (const double error : log_errors) {
         sum += error * error;
@@ -199,7 +202,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
     };
     require(!stack.name.empty(), "name must not be empty");
     require(!stack.title.empty(), "title must not be empty");
-    require(!stack.rollbacks.empty(), "rollback must hold at least one policy");
+    require(!stack.states.rollbacks.empty(), "rollback must hold at least one policy");
     static const Stack plain;
     for (const StackParameter& parameter : stack_parameters()) {
         const double value = parameter.get(stack), unstated = parameter.get(plain);
@@ -208,7 +211,7 @@ std::vector<std::string> problems_of(const Stack& stack) {
             problems.push_back(range_sentence(parameter));
         }
     }
-    for (const RowCurve& curve : stack.row_curves) {
+    for (const RowCurve& curve : stack.kernels.row_curves) {
         require(curve.few_rows >= 1.0 && curve.few_rows <= 1024.0, "few_rows of row_curves must lie between 1 and 1024");
         require(curve.few_rows_speed == 0.0 || curve.reads_per_row == 0.0,
                 "row_curves state few_rows_speed or reads_per_row, not both");
@@ -225,28 +228,28 @@ std::vector<std::string> problems_of(const Stack& stack) {
         require(has_stack_parameter(condition.number) && stack_parameter(condition.number).may_be_missing(),
                 "the stack's number '" + condition.number + "' cannot hold under a condition");
     }
-    for (const OperationLaunches& entry : stack.launch_factors) {
+    for (const OperationLaunches& entry : stack.launching.launch_factors) {
         require_factor(entry.factor, "launch_factors." + entry.operation);
     }
-    for (std::size_t i = 1; i < stack.memory_reserves.size(); ++i) {
-        require(stack.memory_reserves[i - 1].below < stack.memory_reserves[i].below,
+    for (std::size_t i = 1; i < stack.memory.memory_reserves.size(); ++i) {
+        require(stack.memory.memory_reserves[i - 1].below < stack.memory.memory_reserves[i].below,
                 "memory_reserves must come by rising \"below\"");
     }
     for (const LinearSpeeds& speeds :
-         {stack.linear_speed, stack.calibrated ? stack.calibrated->linear_speed : LinearSpeeds{}}) {
+         {stack.kernels.linear_speed, stack.kernels.calibrated ? stack.kernels.calibrated->linear_speed : LinearSpeeds{}}) {
         for (const LinearSpeed& speed : speeds) {
             require_factor(speed.memory, "linear_speed.memory");
             require_factor(speed.compute, "linear_speed.compute");
         }
     }
-    if (stack.calibrated) {
-        require_factor(stack.calibrated->expert_speed, "calibrated.expert_speed");
-        const Seconds startup = stack.calibrated->kernel_startup;
+    if (stack.kernels.calibrated) {
+        require_factor(stack.kernels.calibrated->expert_speed, "calibrated.expert_speed");
+        const Seconds startup = stack.kernels.calibrated->kernel_startup;
         require(startup >= Seconds(0.0) && startup <= Seconds(0.01), "calibrated.kernel_startup must lie between 0 and 0.01 s");
-        require_factor(stack.calibrated->launch_factor, "calibrated.launch_factor");
+        require_factor(stack.kernels.calibrated->launch_factor, "calibrated.launch_factor");
     }
-    require(stack.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
-    for (std::string& problem : problems_of(stack.measured_loads)) {
+    require(stack.serving.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
+    for (std::string& problem : problems_of(stack.measured.measured_loads)) {
         problems.push_back(std::move(problem));
     }
     return problems;

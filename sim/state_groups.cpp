@@ -82,8 +82,9 @@ double state_groups(const Model& target, const Drafter& drafter, const DrafterPl
 }
 
 Seconds host_of_verification(const Stack& stack, double groups) {
-    const Seconds of_states = groups > 0.0 ? stack.host_per_delta_round + stack.host_per_state_group * groups : Seconds(0.0);
-    return stack.host_per_overlapped_pass + of_states;
+    const Seconds of_states =
+        groups > 0.0 ? stack.passes.host_per_delta_round + stack.passes.host_per_state_group * groups : Seconds(0.0);
+    return stack.passes.host_per_overlapped_pass + of_states;
 }
 
 }  // namespace treeline::sim

@@ -23,21 +23,22 @@ std::string default_stack(const sim::Device& device) {
 }
 
 sim::CostMode default_mode(const sim::Platform& platform) {
-    return platform.device.calibration && platform.stack.calibrated ? sim::CostMode::calibrated : sim::CostMode::roofline;
+    return platform.device.calibration && platform.stack.kernels.calibrated ? sim::CostMode::calibrated
+                                                                            : sim::CostMode::roofline;
 }
 
 std::string label_of(const sim::Stack& stack) {
     std::vector<std::string> stated;
-    for (const std::string& kernels : {stack.expert_kernels.name, stack.attention_kernels.name}) {
+    for (const std::string& kernels : {stack.picked.expert_kernels.name, stack.picked.attention_kernels.name}) {
         if (!kernels.empty()) {
             stated.push_back(kernels);
         }
     }
-    if (stack.states_prefill) {
-        stated.push_back(std::string(name_of(stack.prefill)) + " prefill");
+    if (stack.serving.states_prefill) {
+        stated.push_back(std::string(name_of(stack.serving.prefill)) + " prefill");
     }
-    if (stack.states_budget) {
-        stated.push_back(fmt::format("{:.0f} tokens a step", stack.step_tokens));
+    if (stack.serving.states_budget) {
+        stated.push_back(fmt::format("{:.0f} tokens a step", stack.serving.step_tokens));
     }
     return stack.name + (stated.empty() ? "" : fmt::format(" with {}", fmt::join(stated, " and ")));
 }

@@ -36,7 +36,7 @@ double degree_of(sim::CutDegree degree, double tensor, const sim::Parallelism& p
 
 /// Whether the engine of this stack runs the cut beside a drafter.
 bool offers(const sim::Stack& stack, double tensor, const sim::Parallelism& parallel) {
-    return std::none_of(stack.cuts_not_run.begin(), stack.cuts_not_run.end(), [&](const auto& together) {
+    return std::none_of(stack.drafts.cuts_not_run.begin(), stack.drafts.cuts_not_run.end(), [&](const auto& together) {
         return std::all_of(together.begin(), together.end(),
                            [&](sim::CutDegree degree) { return degree_of(degree, tensor, parallel) > 1.0; });
     });

@@ -54,7 +54,8 @@ void add_predicted_drafter_host(const Diagnosis& diagnosis, std::vector<Cause>& 
     const DiagnosedPoint& point = diagnosis.input.rounds[diagnosis.focus];
     const sim::CompiledRound round = sim::compile_round(point.setup);
     sim::RoundSetup captured = point.setup;
-    captured.platform.stack.host_per_draft_pass = std::min(captured.platform.stack.host_per_draft_pass, captured_draft_pass);
+    captured.platform.stack.passes.host_per_draft_pass =
+        std::min(captured.platform.stack.passes.host_per_draft_pass, captured_draft_pass);
     const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(captured), point.point).round;
     const double passes = draft_passes(round, round.row(point.point.speculation));
     if (saved / focus.predicted > 0.08 && saved / focus.measured > 0.08 && passes > 0.0) {

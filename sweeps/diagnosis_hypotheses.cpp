@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/constants.h"
 #include "sweeps/diagnosis_causes.h"
 #include "sweeps/diagnosis_hypotheses.h"
 
@@ -16,14 +17,11 @@ namespace {
 using diagnosis::draft_passes;
 using diagnosis::Hypothesis;
 
-/// One operation of the framework launched without a graph: 5 to 7 us of host time, and about 6 kernels for each operation of
-/// the model (hardware/stacks/eager.json).
-constexpr double eager_kernel = 6.5e-6, eager_kernels = 6.0;
 /// Captured sizes of engines that capture every eighth (vLLM; SGLang and TensorRT-LLM are similar), and the largest.
 constexpr double captured_step = 8.0, largest_captured = 512.0;
 
 double launches_eager(const sim::CompiledPass& pass, const sim::Stack& stack, bool calibrated) {
-    return pass.launches / std::max(1.0, stack.launches_per_operation(calibrated)) * eager_kernels * eager_kernel;
+    return pass.launches / std::max(1.0, stack.launches_per_operation(calibrated)) * sim::eager_kernels * sim::eager_kernel;
 }
 
 double next_captured(double tokens) {
@@ -96,7 +94,7 @@ double padded(const DiagnosedPoint& point, const sim::CompiledRound& round, cons
 /// Some builds of an engine take the slots of a batch one after the other, as they cannot put several tokens of each into one
 /// pass.
 double slots_apart(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow&) {
-    if (point.setup.platform.stack.recurrent_passes_apart <= 0.0) {
+    if (point.setup.platform.stack.states.recurrent_passes_apart <= 0.0) {
         return 0.0;
     }
     sim::DesignPoint one = point.point;

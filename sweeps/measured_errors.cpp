@@ -37,11 +37,11 @@ bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors) {
         return false;
     }
     const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
-    return setup.platform.stack.step_error || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
+    return setup.platform.stack.measured.step_error || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
 }
 
 double GainShares::below(double batch, double ratio) {
-    if (const auto& own = setup_.platform.stack.step_error) {
+    if (const auto& own = setup_.platform.stack.measured.step_error) {
         const double sigma = *own / tenth_of_normal;
         return 0.5 * std::erfc(-std::log(ratio) / (sigma * std::sqrt(2.0)));
     }

@@ -49,8 +49,8 @@ struct UnmeasuredFactors {
     double low = 1.0, high = 1.0;
 };
 
-/// Whether anything is known of what predictions of this setup miss: its own deployment was measured (Stack::step_error), or
-/// its engine was in its cost mode.
+/// Whether anything is known of what predictions of this setup miss: its own deployment was measured
+/// (MeasuredDeployment::step_error), or its engine was in its cost mode.
 bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors);
 
 /// Shares of the gains of one setup, which are measured / predicted. Something must be known of them (knows_errors()).

@@ -78,8 +78,8 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
 bool same_server(const Variant& a, const Variant& b) {
     const sim::Platform &x = a.setup.platform, &y = b.setup.platform;
     return a.origin.target == b.origin.target && x.device.name == y.device.name && x.devices() == y.devices() &&
-           a.labels.stack == b.labels.stack && x.mode == y.mode && x.stack.prefill == y.stack.prefill &&
-           x.stack.step_tokens == y.stack.step_tokens;
+           a.labels.stack == b.labels.stack && x.mode == y.mode && x.stack.serving.prefill == y.stack.serving.prefill &&
+           x.stack.serving.step_tokens == y.stack.serving.step_tokens;
 }
 
 /// Plain decoding on the platforms of all variants; within the limits or not, since it is what others are compared with.

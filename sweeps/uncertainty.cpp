@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/constants.h"
 #include "sim/fpga/layer.h"
 #include "sim/traits.h"
 
@@ -29,9 +30,9 @@ Passes all_passes(sim::CompiledRound& round) {
 void scale_memory_time(const Passes& passes, double factor) {
     for (sim::CompiledPass* pass : passes) {
         pass->whole_pass_rates.per_byte *= factor;
-        for (sim::TimedOperation& timed : pass->operations) {
-            if (timed.operation.kind != sim::OperationKind::collective) {
-                timed.rates.per_byte *= factor;
+        for (std::size_t i = 0; i < pass->operations.size(); ++i) {
+            if (pass->launched[i].kind != sim::OperationKind::collective) {
+                pass->operations[i].rates.per_byte *= factor;
             }
         }
     }
@@ -75,10 +76,6 @@ struct PeakShare {
 // Measured kernels on four GPUs: weights 80-90 % of the bandwidth, states 74-85 %, caches 76-95 %.
 constexpr PeakShare bandwidth_reached = {0.74, 0.95};
 constexpr PeakShare matrix_peak_reached = {0.50, 0.90};
-/// 90th percentile of the errors of measured kernels' laws on shapes held out (docs/claims.md: 8.5 to 12.2 %, goal 13 %).
-constexpr double measured_law_error = 0.13;
-/// The same of laws carried over from a device of another architecture (docs/claims.md).
-constexpr double derived_law_error = 0.39;
 
 /// Factors on a time that was priced with `stated` of the peak. A stack that states less than the range keeps its figure, with
 /// the range's relative spread around it: its kernels are known to be slow.
@@ -95,7 +92,7 @@ UncertainInput share_input(const char* name, const PeakShare& share, const char*
 }
 
 UncertainInput law_input(const char* name, bool derived, void (*apply)(sim::CompiledRound&, double factor)) {
-    const double error = derived ? derived_law_error : measured_law_error;
+    const double error = derived ? sim::derived_law_error : sim::measured_law_error;
     return {name,
             derived ? "39 % either way: error of laws that were measured on another device"
                     : "13 % either way: error of measured kernels' laws on other shapes",
@@ -116,9 +113,9 @@ std::vector<UncertainInput> inputs_of(const sim::Platform& platform) {
         inputs.push_back(law_input(compute_name, derived, compute));
     } else {
         inputs.push_back(share_input(memory_name, bandwidth_reached, "(measured kernels on four GPUs)",
-                                     by_stack ? platform.stack.memory_efficiency : 1.0, memory));
+                                     by_stack ? platform.stack.kernels.memory_efficiency : 1.0, memory));
         inputs.push_back(share_input(compute_name, matrix_peak_reached, "(assumed)",
-                                     by_stack ? platform.stack.compute_efficiency : 1.0, compute));
+                                     by_stack ? platform.stack.kernels.compute_efficiency : 1.0, compute));
     }
     inputs.push_back({"drafter's efficiency", "its small kernels reach 60 to 100 % of the target's efficiency (assumed)", 1.0,
                       1.0 / 0.6, drafter});
@@ -159,16 +156,16 @@ void add_acceptance(const sim::RoundSetup& setup, std::vector<UncertainRound>& i
                       with_acceptance(setup, low), with_acceptance(setup, high), true});
 }
 
-/// Both ways where a build decides how an engine shares a verification (Stack::recurrent_passes_apart).
+/// Both ways where a build decides how an engine shares a verification (StatePolicy::recurrent_passes_apart).
 void add_mode(const sim::RoundSetup& setup, std::vector<UncertainRound>& inputs) {
     const double apart =
-        setup.platform.stack.where(setup.target, setup.precision, setup.platform.device).recurrent_passes_apart;
+        setup.platform.stack.where(setup.target, setup.precision, setup.platform.device).states.recurrent_passes_apart;
     if (apart <= 0.0 || apart >= 1.0 || !sim::has_recurrent_state(setup.target)) {
         return;
     }
     sim::RoundSetup together = setup, split = setup;
-    together.platform.stack.recurrent_passes_apart = 0.0;
-    split.platform.stack.recurrent_passes_apart = 1.0;
+    together.platform.stack.states.recurrent_passes_apart = 0.0;
+    split.platform.stack.states.recurrent_passes_apart = 1.0;
     inputs.push_back({"verification of several sequences", "all in one pass to each in its own: builds of the engine differ",
                       sim::compile_round(together), sim::compile_round(split), false, true});
 }

@@ -9,9 +9,11 @@ namespace {
 
 /// Who waits for the prompts.
 std::string reader_text(const sim::Stack& stack) {
-    const std::string budget =
-        stack.step_tokens < sim::unlimited ? fmt::format(", at most {:.0f} tokens in a step", stack.step_tokens) : "";
-    return (stack.prefill == sim::PrefillPolicy::disaggregated ? "a pool of devices of its own reads" : "others wait for") +
+    const std::string budget = stack.serving.step_tokens < sim::unlimited
+                                   ? fmt::format(", at most {:.0f} tokens in a step", stack.serving.step_tokens)
+                                   : "";
+    return (stack.serving.prefill == sim::PrefillPolicy::disaggregated ? "a pool of devices of its own reads"
+                                                                       : "others wait for") +
            budget;
 }
 

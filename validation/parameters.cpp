@@ -26,7 +26,7 @@ struct OtherParameter {
 OtherParameter linear_speed(sim::NumberFormat format, bool in_calibrated_mode, bool of_memory) {
     const auto speed = [=](auto& platform) -> auto& {
         auto& stack = platform.stack;
-        auto& speeds = in_calibrated_mode ? stack.calibrated.value().linear_speed : stack.linear_speed;
+        auto& speeds = in_calibrated_mode ? stack.kernels.calibrated.value().linear_speed : stack.kernels.linear_speed;
         auto& of_format = speeds[static_cast<std::size_t>(format)];
         return of_memory ? of_format.memory : of_format.compute;
     };
@@ -49,11 +49,11 @@ double base(Quantity value) {
 /// A member of kernels that somebody picked in place of the stack's own.
 template <auto kernels, auto member>
 OtherParameter of_kernels(const char* name, double high, ParameterUnit unit) {
-    using Value = std::remove_cvref_t<decltype(sim::Stack{}.*kernels.*member)>;
+    using Value = std::remove_cvref_t<decltype(sim::PickedKernels{}.*kernels.*member)>;
     return {{name, 0.0, high},
             unit,
-            [](const sim::Platform& platform) { return base(platform.stack.*kernels.*member); },
-            [](sim::Platform& platform, double value) { platform.stack.*kernels.*member = Value(value); }};
+            [](const sim::Platform& platform) { return base(platform.stack.picked.*kernels.*member); },
+            [](sim::Platform& platform, double value) { platform.stack.picked.*kernels.*member = Value(value); }};
 }
 
 /// A member of a collective of all links of a device that have it; the value of the last one.
@@ -126,9 +126,12 @@ const std::vector<OtherParameter>& others() {
              [](const sim::Platform& platform) { return platform.device.reserved.value(); },
              [](sim::Platform& platform, double value) { platform.device.reserved = Bytes(value); },
              true},
-            of_kernels<&sim::Stack::attention_kernels, &sim::AttentionKernels::decode_walk>("decode_walk", 1e-3, nanoseconds),
-            of_kernels<&sim::Stack::attention_kernels, &sim::AttentionKernels::verify_walk>("verify_walk", 1e-3, nanoseconds),
-            of_kernels<&sim::Stack::expert_kernels, &sim::ExpertKernels::more_readings>("more_readings", 100.0, {"", 1.0})};
+            of_kernels<&sim::PickedKernels::attention_kernels, &sim::AttentionKernels::decode_walk>("decode_walk", 1e-3,
+                                                                                                    nanoseconds),
+            of_kernels<&sim::PickedKernels::attention_kernels, &sim::AttentionKernels::verify_walk>("verify_walk", 1e-3,
+                                                                                                    nanoseconds),
+            of_kernels<&sim::PickedKernels::expert_kernels, &sim::ExpertKernels::more_readings>("more_readings", 100.0,
+                                                                                                {"", 1.0})};
         for (OtherParameter& parameter : of_collectives()) {
             result.push_back(std::move(parameter));
         }

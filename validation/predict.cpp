@@ -13,10 +13,10 @@ sim::RoundSetup setup_on(const ExperimentPoint& point, const sim::Platform& plat
         setup.platform = platform;
     }
     if (point.state_copy) {
-        setup.platform.stack.state_copy = *point.state_copy;
+        setup.platform.stack.launching.state_copy = *point.state_copy;
     }
     if (point.draft_graphs) {
-        setup.platform.stack.draft_graphs = *point.draft_graphs;
+        setup.platform.stack.launching.draft_graphs = *point.draft_graphs;
     }
     return setup;
 }
@@ -38,7 +38,7 @@ double speed(const sim::CompiledRound& round, const ExperimentPoint& point) {
 /// Of one layer, in the pass that verifies (or decodes): the scan alone, without the kernels that a framework launches beside
 /// it.
 double scan_time(const ExperimentPoint& point, sim::Platform platform) {
-    platform.stack.launch_factors.clear();
+    platform.stack.launching.launch_factors.clear();
     const sim::CompiledRound round = compiled_round(point, platform);
     const char* phase = point.speculation == 0 ? "plain" : "verify";
     for (const sim::ExplainedPass& pass : sim::explain(round, design_point(point))) {

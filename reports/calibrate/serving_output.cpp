@@ -143,7 +143,7 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
             continue;
         }
         if (base.contains("attention_efficiency") && is_factor(number.number)) {
-            base["attention_efficiency"] = quantity(stack.attention_efficiency, nullptr, source);
+            base["attention_efficiency"] = quantity(stack.kernels.attention_efficiency, nullptr, source);
         }
         if (number.number == calibrate::StackNumber::attention_time) {
             continue;
@@ -152,20 +152,20 @@ Json stack_description(const calibrate::ServingFit& serving, Json base) {
             base[name] = quantity(1e6 * number.value, "us", source);
             continue;
         }
-        base["memory_efficiency"] = quantity(stack.memory_efficiency, nullptr, source);
-        base["compute_efficiency"] = quantity(stack.compute_efficiency, nullptr, source);
+        base["memory_efficiency"] = quantity(stack.kernels.memory_efficiency, nullptr, source);
+        base["compute_efficiency"] = quantity(stack.kernels.compute_efficiency, nullptr, source);
         if (base.contains("metal_memory_efficiency")) {
-            base["metal_memory_efficiency"] = quantity(stack.metal_memory_efficiency, nullptr, source);
+            base["metal_memory_efficiency"] = quantity(stack.kernels.metal_memory_efficiency, nullptr, source);
         }
         if (base.contains("scan_efficiency")) {
-            base["scan_efficiency"] = quantity(stack.scan_efficiency, nullptr, source);
+            base["scan_efficiency"] = quantity(stack.kernels.scan_efficiency, nullptr, source);
         }
-        if (stack.calibrated) {
-            base["calibrated"]["linear_speed"] = linear_speeds_json(stack.calibrated->linear_speed, source);
-            base["calibrated"]["expert_speed"] = quantity(stack.calibrated->expert_speed, nullptr, source);
+        if (stack.kernels.calibrated) {
+            base["calibrated"]["linear_speed"] = linear_speeds_json(stack.kernels.calibrated->linear_speed, source);
+            base["calibrated"]["expert_speed"] = quantity(stack.kernels.calibrated->expert_speed, nullptr, source);
         }
     }
-    base["measured_loads"] = measured_loads_json(stack.measured_loads);
+    base["measured_loads"] = measured_loads_json(stack.measured.measured_loads);
     base["measured_loads"]["source"] = source;
     return base;
 }

@@ -71,9 +71,9 @@ std::string stacks_table(const std::vector<sim::Stack>& stacks) {
                            {"kernels/operation"},
                            {"title", text::Align::left}});
     for (const sim::Stack& stack : stacks) {
-        table.add({stack.name, known(stack.host_launch), known(stack.node_cost), known(stack.host_per_pass),
-                   known(stack.host_per_draft_pass), known(stack.host_per_round), text::short_text(stack.launch_factor),
-                   stack.title});
+        table.add({stack.name, known(stack.launching.host_launch), known(stack.launching.node_cost),
+                   known(stack.passes.host_per_pass), known(stack.passes.host_per_draft_pass),
+                   known(stack.host[sim::HostDriver::round]), text::short_text(stack.launching.launch_factor), stack.title});
     }
     return table.text();
 }
@@ -166,14 +166,14 @@ Json stack_json(const sim::Stack& stack) {
             json[key] = text::rounded(factor * value, 9);
         }
     }
-    for (const sim::RowCurve& curve : stack.row_curves) {
+    for (const sim::RowCurve& curve : stack.kernels.row_curves) {
         json["row_curves"].push_back(row_curve_json(curve));
     }
     for (const sim::NumberCondition& condition : stack.conditions) {
         json["where"][condition.number] = {{"models", condition.models}, {"not_on", condition.not_on}};
     }
-    if (!stack.measured_loads.loads.empty()) {
-        json["measured_loads"] = measured_loads_json(stack.measured_loads);
+    if (!stack.measured.measured_loads.loads.empty()) {
+        json["measured_loads"] = measured_loads_json(stack.measured.measured_loads);
     }
     return json;
 }

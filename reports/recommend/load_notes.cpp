@@ -24,7 +24,7 @@ std::string point_text(const sweeps::TrafficPoint& point, sweeps::LoadKind kind)
 /// "memory holds 12 sequences at context 2048", or fewer that the engine runs.
 std::string holding_text(const sweeps::Recommendation& found, double sequences) {
     const sim::Stack& stack = found.variants[found.candidates.front().variant].setup.platform.stack;
-    const bool by_engine = stack.most_requests && sequences >= *stack.most_requests;
+    const bool by_engine = stack.serving.most_requests && sequences >= *stack.serving.most_requests;
     return fmt::format("{} {:.0f} sequence{}{} at context {}", by_engine ? "the engine runs" : "memory holds",
                        std::floor(sequences), std::floor(sequences) == 1.0 ? "" : "s", by_engine ? " at once" : "",
                        text::short_text(found.capacity.context));

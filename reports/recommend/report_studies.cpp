@@ -186,7 +186,7 @@ FigureSection traffic_study(const sweeps::Answer& answer) {
     input.requests.output_tokens = stated ? setup.output_tokens : assumed_answer;
     input.requests.length = sweeps::OutputLength::geometric;
     input.requests.prefill = found.candidates.front().time_to_first_token;
-    input.requests.prefill_apart = setup.platform.stack.prefill == sim::PrefillPolicy::disaggregated;
+    input.requests.prefill_apart = setup.platform.stack.serving.prefill == sim::PrefillPolicy::disaggregated;
     input.size.requests = 800;
     input.size.warm_up = 200;
     input.size.repetitions = 6;

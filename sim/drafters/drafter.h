@@ -184,7 +184,7 @@ enum class CatchUp {
     none,          ///< the drafter shares the target's cache
     last_draft,    ///< the last draft token, if all were accepted: 1 + a_k tokens
     all_accepted,  ///< every token of the last round: τ tokens (it needs the target's hidden states)
-    apart          ///< in a pass of its own over all tokens of the verification (Stack::drafter_reads_round)
+    apart          ///< in a pass of its own over all tokens of the verification (DraftPolicy::drafter_reads_round)
 };
 
 /// A drafter, reduced to what a round needs to know.
@@ -218,9 +218,9 @@ struct DrafterPlan {
 };
 
 /// For acceptance that counts rounds in which a look-up found nothing as rejected drafts, as publications print it, although
-/// engines verify no draft in those. Found drafts are accepted as suffix decoding's were, 0.62 of the first ones
-/// (vllm-project/vllm pull request 24852, MT-bench), and 0.75 of each further one (assumed): a share of the rounds follows,
-/// `hit_rate`, that leaves the accept length of up to `draft_tokens` as it was. `chain` then counts over these rounds alone.
+/// engines verify no draft in those. Found drafts are accepted with `lookup_first` and `lookup_further` (sim/constants.h): a
+/// share of the rounds follows, `hit_rate`, that leaves the accept length of up to `draft_tokens` as it was. `chain` then
+/// counts over these rounds alone.
 void count_misses(NgramDrafter& lookup, Acceptance& chain, int draft_tokens);
 
 DrafterPlan plan(const IndependentDrafter& drafter, const Model& target, const Precision& target_precision);

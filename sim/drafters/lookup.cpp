@@ -2,6 +2,7 @@
 #include <cmath>
 #include <vector>
 
+#include "sim/constants.h"
 #include "sim/drafters/drafter.h"
 
 namespace treeline::sim {
@@ -29,9 +30,8 @@ double DrafterPlan::drafted_tokens(double limit) const {
 }
 
 void count_misses(NgramDrafter& lookup, Acceptance& chain, int draft_tokens) {
-    constexpr double first = 0.62, further = 0.75;
     const double accepted = chain.accept_length(draft_tokens) - 1.0;
-    const double if_found = first * (1.0 - std::pow(further, draft_tokens)) / (1.0 - further);
+    const double if_found = lookup_first * (1.0 - std::pow(lookup_further, draft_tokens)) / (1.0 - lookup_further);
     const double hits = std::min(1.0, std::max(chain.position(1), accepted / if_found));
     if (draft_tokens == 0 || !(hits > 0.0)) {
         return;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/constants.h"
 #include "sim/expert_popularity.h"
 #include "sim/layers/layers.h"
 
@@ -17,10 +18,6 @@ void append_dense(double input, double hidden, bool gated, bool bias, const std:
     operations.push_back(activation(context, label, hidden / context.ranks, gated));
     operations.push_back(linear(context, label + "down projection", hidden, context.width, bias, Cut::row));
 }
-
-/// Tokens that follow each other resemble each other: a verified draft touches fewer experts than as many sequences would.
-/// Fitted to speed-ups of mixtures (docs/cost-model.md, section 1.2).
-constexpr double own_routing_of_drafts = 0.6;
 
 /// Each rank of a stage holds experts / expert_parallel of them, cut over the rest of its ranks. Tokens of all groups enter.
 Operation routed_experts(const MixtureOfExperts& experts, const LayerContext& context) {

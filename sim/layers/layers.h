@@ -32,10 +32,10 @@ struct LayerContext {
     StateWrites writes = StateWrites::final_state;
     Verification verification = Verification::unrolled;
     double latent_heads_per_read = 0.0;  ///< Platform::latent_heads_per_read
-    Bytes score_traffic = {};            ///< Stack::score_traffic
-    bool concatenates_caches = false;    ///< Stack::concatenates_caches
-    bool expands_caches = false;         ///< Stack::expands_caches
-    double shared_prefix_read = 1.0;     ///< Stack::shared_prefix_read
+    Bytes score_traffic = {};            ///< CacheReading::score_traffic
+    bool concatenates_caches = false;    ///< CacheReading::concatenates_caches
+    bool expands_caches = false;         ///< CacheReading::expands_caches
+    double shared_prefix_read = 1.0;     ///< CacheReading::shared_prefix_read
     double occurrences = 1.0;            ///< times the layer runs in one pass
     double copies = 1.0;                 ///< distinct copies of its weights
     std::string layer;                   ///< the layer kind's name, the first half of each operation's name

@@ -10,7 +10,7 @@ RollbackPlan plan_recompute(const Model& target, const Precision& precision, con
     CompileOptions options;
     options.pass.kind = PassKind::decode;
     options.sampling = Sampling::none;
-    options.host = platform.stack.host_per_rollback;
+    options.host = platform.stack.passes.host_per_rollback;
     plan.advance = compile_pass(target, precision, platform, options);
     return plan;
 }

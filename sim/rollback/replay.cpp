@@ -13,9 +13,9 @@ RollbackPlan plan_replay(const Model& target, const Precision& precision, const 
     plan.caches_activations = true;
     std::vector<Operation> replay = replay_operations(target, precision, platform.ranks, Replay::own_pass);
     for (Operation& operation : replay) {  // counted with the state read and written once
-        operation.bytes.per_sequence = operation.bytes.per_sequence * (1.0 + 0.5 * platform.stack.replay_traffic);
+        operation.bytes.per_sequence = operation.bytes.per_sequence * (1.0 + 0.5 * platform.stack.states.replay_traffic);
     }
-    plan.advance = compile_operations(std::move(replay), precision, platform, platform.stack.host_per_rollback);
+    plan.advance = compile_operations(std::move(replay), precision, platform, platform.stack.passes.host_per_rollback);
     return plan;
 }
 

@@ -31,9 +31,9 @@ std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack, boo
     if (!has_recurrent_state(target)) {
         return {Rollback::truncate};
     }
-    std::vector<Rollback> rollbacks = stack.rollbacks;
+    std::vector<Rollback> rollbacks = stack.states.rollbacks;
     std::erase_if(rollbacks, [&](Rollback rollback) {
-        return rollback == Rollback::truncate || (!and_with_flags && stack.rollback_flags.contains(rollback));
+        return rollback == Rollback::truncate || (!and_with_flags && stack.states.rollback_flags.contains(rollback));
     });
     return rollbacks;
 }

@@ -34,8 +34,8 @@ RollbackPlan plan_rollback(Rollback rollback, const Model& target, const Precisi
 /// The policies that suit this target: truncation without a recurrent state, all others with one.
 std::vector<Rollback> rollbacks_for(const Model& target);
 
-/// Those of them that the stack implements without being told (Stack::rollback_flags), in its own order: the first is what it
-/// does by itself. `and_with_flags` adds the others.
+/// Those of them that the stack implements without being told (StatePolicy::rollback_flags), in its own order: the first is
+/// what it does by itself. `and_with_flags` adds the others.
 std::vector<Rollback> rollbacks_for(const Model& target, const Stack& stack, bool and_with_flags = false);
 
 /// Why a policy cannot follow this way of verifying, as a sentence; empty if it can.

@@ -113,7 +113,7 @@ TEST_CASE("states are read and written by index: a tree's rows need no copies, b
     const RoundPhases replayed = predicted(mamba(sim::Rollback::replay, {2, 2}, sim::Verification::unrolled));
     sim::RoundSetup copying =
         round_setup_of(setup_on_cpu(mamba(sim::Rollback::replay, {2, 2}, sim::Verification::unrolled)), cpu());
-    copying.platform.stack.state_copy = sim::StateCopy::in_graph;
+    copying.platform.stack.launching.state_copy = sim::StateCopy::in_graph;
     const sim::RoundEstimate copied = sim::evaluate(sim::compile_round(copying), {1, 1.0, 256.0});
     CHECK(replayed.rollback < copied.rollback);
     CHECK(replayed.draft < copied.draft);
@@ -133,8 +133,8 @@ TEST_CASE("states are read and written by index: a tree's rows need no copies, b
 TEST_CASE("a pass that recomputes accepted tokens forms no logits") {
     const HeldOutDecoder decoder = mamba(sim::Rollback::recompute, {1, 1}, sim::Verification::unrolled);
     const sim::CompiledRound round = sim::compile_round(round_setup_of(setup_on_cpu(decoder), cpu()));
-    for (const sim::TimedOperation& timed : round.pass(sim::PassId::advance).operations) {
-        CHECK(timed.operation.part != sim::ModelPart::head);
+    for (const sim::LaunchedOperation& operation : round.pass(sim::PassId::advance).launched) {
+        CHECK(operation.part != sim::ModelPart::head);
     }
     // Verification reads the head's weights, 16 000 rows of 896 fp32 values, and this pass does not; but it writes the states
     // of eight layers.

@@ -56,8 +56,8 @@ double worst_error(const StackFit& fit, Seconds StepTimes::*prediction) {
 
 TEST_CASE("host times of a step and of a round are found again") {
     sim::Stack truth = vllm();
-    truth.host_per_pass = Seconds(420e-6);
-    truth.host_per_round = Seconds(2.3e-3);
+    truth.passes.host_per_pass = Seconds(420e-6);
+    truth.host[sim::HostDriver::round] = Seconds(2.3e-3);
     const StackFit fit = fit_stack(steps_by(truth, {1, 8, 64}, {0, 3}));
     REQUIRE(fit.numbers.size() == 2);
     CHECK(value_of(fit, StackNumber::host_per_pass, 0.0) == Approx(420e-6).epsilon(1e-6));
@@ -65,18 +65,18 @@ TEST_CASE("host times of a step and of a round are found again") {
     CHECK(worst_error(fit, &StepTimes::before) > 0.1);
     CHECK(worst_error(fit, &StepTimes::by_numbers) < 1e-6);
     CHECK(worst_error(fit, &StepTimes::left_out) < 1e-6);
-    CHECK(fit.stack.host_per_sequence == vllm().host_per_sequence);
-    CHECK(fit.stack.memory_efficiency == vllm().memory_efficiency);
+    CHECK(fit.stack.host[sim::HostDriver::sequence] == vllm().host[sim::HostDriver::sequence]);
+    CHECK(fit.stack.kernels.memory_efficiency == vllm().kernels.memory_efficiency);
 }
 
 TEST_CASE("times of sequences, of verified tokens and of draft passes are told apart", "[slow]") {
     for (const StackNumber number : {StackNumber::host_per_sequence, StackNumber::host_per_verified_token,
                                      StackNumber::host_per_draft_token, StackNumber::host_per_draft_pass}) {
         sim::Stack truth = vllm();
-        Seconds& field = number == StackNumber::host_per_sequence         ? truth.host_per_sequence
-                         : number == StackNumber::host_per_verified_token ? truth.host_per_verified_token
-                         : number == StackNumber::host_per_draft_token    ? truth.host_per_draft_token
-                                                                          : truth.host_per_draft_pass;
+        Seconds& field = number == StackNumber::host_per_sequence         ? truth.host[sim::HostDriver::sequence]
+                         : number == StackNumber::host_per_verified_token ? truth.host[sim::HostDriver::token]
+                         : number == StackNumber::host_per_draft_token    ? truth.host[sim::HostDriver::draft_token]
+                                                                          : truth.passes.host_per_draft_pass;
         field = number == StackNumber::host_per_draft_pass ? Seconds(900e-6) : Seconds(25e-6);
         const StackFit fit = fit_stack(steps_by(truth, {1, 8, 32, 128}, {0, 2, 5}));
         INFO(name_of(number));
@@ -89,8 +89,8 @@ TEST_CASE("times of sequences, of verified tokens and of draft passes are told a
 TEST_CASE("kernels that are slower, or faster up to the data sheet, are found again") {
     for (const double factor : {1.25, 0.95}) {
         sim::Stack truth = vllm();
-        truth.memory_efficiency /= factor;
-        truth.compute_efficiency /= factor;
+        truth.kernels.memory_efficiency /= factor;
+        truth.kernels.compute_efficiency /= factor;
         const StackFit fit = fit_stack(steps_by(truth, {1, 16, 64}, {0, 4}));
         REQUIRE(fit.numbers.size() == 1);
         CHECK(fit.numbers.front().number == StackNumber::kernel_time);
@@ -101,22 +101,23 @@ TEST_CASE("kernels that are slower, or faster up to the data sheet, are found ag
     for (MeasuredStep& step : on_metal) {
         step.setup.platform = platform("m4-max", "llama.cpp");
         sim::Stack truth = step.setup.platform.stack;
-        truth.memory_efficiency /= 1.25;
-        truth.metal_memory_efficiency /= 1.25;
-        truth.compute_efficiency /= 1.25;
+        truth.kernels.memory_efficiency /= 1.25;
+        truth.kernels.metal_memory_efficiency /= 1.25;
+        truth.kernels.compute_efficiency /= 1.25;
         step.time = predicted_time(step, truth);
     }
     const StackFit of_metal = fit_stack(on_metal);
     CHECK(value_of(of_metal, StackNumber::kernel_time, 1.0) == Approx(1.25).epsilon(0.02));
-    const double stated = platform("m4-max", "llama.cpp").stack.metal_memory_efficiency;
-    CHECK(of_metal.stack.metal_memory_efficiency == Approx(stated / 1.25).epsilon(0.02));
+    const double stated = platform("m4-max", "llama.cpp").stack.kernels.metal_memory_efficiency;
+    CHECK(of_metal.stack.kernels.metal_memory_efficiency == Approx(stated / 1.25).epsilon(0.02));
     // Nothing is faster than the data sheet says.
     sim::Stack impossible = vllm();
-    impossible.memory_efficiency = impossible.compute_efficiency = 1.5;
-    impossible.host_per_pass = impossible.host_per_round = impossible.host_per_draft_pass = Seconds(0.0);
+    impossible.kernels.memory_efficiency = impossible.kernels.compute_efficiency = 1.5;
+    impossible.passes.host_per_pass = impossible.host[sim::HostDriver::round] = impossible.passes.host_per_draft_pass =
+        Seconds(0.0);
     const StackFit fit = fit_stack(steps_by(impossible, {1, 16, 64}, {0, 4}));
-    CHECK(fit.stack.memory_efficiency <= 1.0);
-    CHECK(fit.stack.compute_efficiency <= 1.0);
+    CHECK(fit.stack.kernels.memory_efficiency <= 1.0);
+    CHECK(fit.stack.kernels.compute_efficiency <= 1.0);
     CHECK(problems_of(fit.stack).empty());
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("times never fall below zero, and a stack that is right already is lef
     CHECK(fit_stack(steps_by(truth, {1, 8, 64}, {0, 3})).numbers.empty());
     std::vector<MeasuredStep> steps = steps_by(truth, {1, 8, 64}, {0});
     for (MeasuredStep& step : steps) {
-        step.time = step.time - truth.host_per_pass - Seconds(300e-6);  // less than kernels take
+        step.time = step.time - truth.passes.host_per_pass - Seconds(300e-6);  // less than kernels take
     }
     const StackFit fit = fit_stack(steps);
     for (const FittedStackNumber& number : fit.numbers) {
@@ -164,7 +165,7 @@ TEST_CASE("one step gives a factor on all times, which any other batch, and roun
     REQUIRE(fit.numbers.size() == 1);
     CHECK(fit.numbers.front().number == StackNumber::time_factor);
     const double factor = std::pow(1.3, 0.7);
-    CHECK(fit.stack.time_factor == Approx(factor));
+    CHECK(fit.stack.measured.time_factor == Approx(factor));
     CHECK(fit.steps.front().by_numbers.value() == Approx(factor / 1.3 * steps.front().time.value()));
     CHECK(fit.steps.front().fitted.value() == Approx(steps.front().time.value()));  // its own ratio is kept
     for (const MeasuredStep& other : steps_by(vllm(), {1, 64}, {0, 4})) {
@@ -180,20 +181,20 @@ TEST_CASE("plain steps and rounds of one load give a factor on all times and one
     REQUIRE(fit.numbers.size() == 2);
     CHECK(fit.numbers[0].number == StackNumber::time_factor);
     CHECK(fit.numbers[1].number == StackNumber::round_factor);
-    CHECK(fit.stack.time_factor == Approx(std::pow(1.7, 0.7)));
-    CHECK(fit.stack.round_factor == Approx(std::pow(2.1 / 1.7, 0.7)));
+    CHECK(fit.stack.measured.time_factor == Approx(std::pow(1.7, 0.7)));
+    CHECK(fit.stack.measured.round_factor == Approx(std::pow(2.1 / 1.7, 0.7)));
     const std::vector<MeasuredStep> others = steps_by(vllm(), {64}, {0, 3});
     CHECK(predicted_time(others[0], fit.stack) / predicted_time(others[0], vllm()) == Approx(std::pow(1.7, 0.7)).epsilon(1e-3));
     CHECK(predicted_time(others[1], fit.stack) / predicted_time(others[1], vllm()) == Approx(std::pow(2.1, 0.7)).epsilon(0.01));
     // Two loads tell more, and rounds alone do not say what plain steps take.
-    CHECK(fit_stack(steps_by(vllm(), {8, 16}, {0, 3})).stack.round_factor == 1.0);
-    CHECK(fit_stack(steps_by(vllm(), {8}, {2, 3})).stack.round_factor == 1.0);
+    CHECK(fit_stack(steps_by(vllm(), {8, 16}, {0, 3})).stack.measured.round_factor == 1.0);
+    CHECK(fit_stack(steps_by(vllm(), {8}, {2, 3})).stack.measured.round_factor == 1.0);
 }
 
 TEST_CASE("three steps move every number a little, towards a deployment that differs") {
     sim::Stack truth = vllm();
-    truth.host_per_pass += Seconds(800e-6);
-    truth.host_per_sequence += Seconds(20e-6);
+    truth.passes.host_per_pass += Seconds(800e-6);
+    truth.host[sim::HostDriver::sequence] += Seconds(20e-6);
     const StackFit fit = fit_stack(steps_by(truth, {1, 8, 32}, {0}));
     for (const MeasuredStep& elsewhere : steps_by(truth, {4, 16, 64, 128}, {0})) {
         const double before = std::abs(predicted_time(elsewhere, vllm()) / elsewhere.time - 1.0);
@@ -207,8 +208,8 @@ TEST_CASE("three steps move every number a little, towards a deployment that dif
 
 TEST_CASE("with noise of 2 % the fit is nearer the truth than the stack to begin with, and its intervals hold", "[slow]") {
     sim::Stack truth = vllm();
-    truth.host_per_pass = Seconds(500e-6);
-    truth.host_per_sequence = Seconds(40e-6);
+    truth.passes.host_per_pass = Seconds(500e-6);
+    truth.host[sim::HostDriver::sequence] = Seconds(40e-6);
     std::mt19937 random(11);
     std::normal_distribution<double> noise(0.0, 0.02);
     int held = 0, free = 0, better = 0;
@@ -245,10 +246,10 @@ TEST_CASE("the rate of attention is found where a stack says that it has one of 
             for (const int k : {0, 2, 4}) {
                 MeasuredStep step;
                 step.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
-                step.setup.platform.stack.attention_efficiency = said;
+                step.setup.platform.stack.kernels.attention_efficiency = said;
                 step.point = {k, 8.0, context};
                 sim::Stack truth = step.setup.platform.stack;
-                truth.attention_efficiency = true_share;
+                truth.kernels.attention_efficiency = true_share;
                 step.time = predicted_time(step, truth);
                 steps.push_back(step);
             }
@@ -257,7 +258,7 @@ TEST_CASE("the rate of attention is found where a stack says that it has one of 
     };
     const StackFit fit = fit_stack(steps_by_attention(0.01, 0.005));
     CHECK(value_of(fit, StackNumber::attention_time, 1.0) == Approx(2.0).epsilon(0.02));
-    CHECK(fit.stack.attention_efficiency == Approx(0.005).epsilon(0.02));
+    CHECK(fit.stack.kernels.attention_efficiency == Approx(0.005).epsilon(0.02));
     CHECK(worst_error(fit, &StepTimes::by_numbers) < 0.01);
 
     const StackFit without = fit_stack(steps_by_attention(1.0, 0.005));  // says nothing of attention, so it is not free
@@ -271,10 +272,10 @@ TEST_CASE("attention beside slower kernels never takes more than the peak") {
             MeasuredStep step;
             step.setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
             sim::Stack truth = step.setup.platform.stack;
-            step.setup.platform.stack.attention_efficiency = 0.5;
-            truth.memory_efficiency /= 4.0;
-            truth.compute_efficiency /= 4.0;
-            truth.attention_efficiency = 8.0;  // four times what the stack says, of a peak that is a quarter
+            step.setup.platform.stack.kernels.attention_efficiency = 0.5;
+            truth.kernels.memory_efficiency /= 4.0;
+            truth.kernels.compute_efficiency /= 4.0;
+            truth.kernels.attention_efficiency = 8.0;  // four times what the stack says, of a peak that is a quarter
             step.point = {k, 8.0, context};
             step.time = predicted_time(step, truth);
             steps.push_back(step);
@@ -284,7 +285,7 @@ TEST_CASE("attention beside slower kernels never takes more than the peak") {
     REQUIRE(value_of(fit, StackNumber::kernel_time, 1.0) >
             2.0);  // raises the share that attention has of the peak to all of it
     REQUIRE(value_of(fit, StackNumber::attention_time, 1.0) < 1.0);
-    CHECK(fit.stack.attention_efficiency == 1.0);
+    CHECK(fit.stack.kernels.attention_efficiency == 1.0);
 }
 
 TEST_CASE("what few numbers cannot follow is kept load by load, and helps the loads between", "[slow]") {
@@ -297,12 +298,12 @@ TEST_CASE("what few numbers cannot follow is kept load by load, and helps the lo
     const StackFit fit = fit_stack(steps);
     CHECK(worst_error(fit, &StepTimes::by_numbers) > 0.05);
     CHECK(worst_error(fit, &StepTimes::fitted) < 1e-9);
-    const sim::MeasuredLoads& loads = fit.stack.measured_loads;
+    const sim::MeasuredLoads& loads = fit.stack.measured.measured_loads;
     CHECK(loads.target == "llama-3-8b");
     CHECK(loads.drafter == "model");
     CHECK(loads.loads.size() == steps.size());
     sim::Stack numbers = fit.stack;
-    numbers.measured_loads = {};
+    numbers.measured.measured_loads = {};
     double with = 0.0, without = 0.0;
     for (MeasuredStep& between : steps_by(vllm(), {12}, {0, 2, 3, 4})) {
         between.time = between.time * hump(between);
@@ -314,10 +315,10 @@ TEST_CASE("what few numbers cannot follow is kept load by load, and helps the lo
     // A stack that was fitted before starts from its numbers, and not from the loads of that fit.
     std::vector<MeasuredStep> again = steps_by(vllm(), {1, 8, 64}, {0, 3});
     for (MeasuredStep& step : again) {
-        step.setup.platform.stack.measured_loads = loads;
+        step.setup.platform.stack.measured.measured_loads = loads;
     }
     CHECK(fit_stack(again).numbers.empty());
-    CHECK(fit_stack(again).stack.measured_loads.loads.size() == again.size());
+    CHECK(fit_stack(again).stack.measured.measured_loads.loads.size() == again.size());
 }
 
 TEST_CASE("a load that was measured is held, also where memory is reckoned to hold fewer") {
@@ -334,7 +335,7 @@ TEST_CASE("a load that was measured is held, also where memory is reckoned to ho
     }
     REQUIRE(most(steps.back(), vllm()) < 64.0);
     const StackFit fit = fit_stack(steps);
-    CHECK(fit.stack.measured_loads.memory > 1.0);
+    CHECK(fit.stack.measured.measured_loads.memory > 1.0);
     CHECK(most(steps.back(), fit.stack) >= 64.0);
     CHECK(most(steps.back(), fit.stack) <= 66.0);  // and hardly more
     // Of another deployment it says nothing.
@@ -345,7 +346,7 @@ TEST_CASE("a load that was measured is held, also where memory is reckoned to ho
         step.point.context = 1024.0;
         step.time = predicted_time(step, vllm());
     }
-    CHECK(fit_stack(steps).stack.measured_loads.memory == 1.0);
+    CHECK(fit_stack(steps).stack.measured.measured_loads.memory == 1.0);
 }
 
 }  // namespace stack_fit_test

@@ -423,7 +423,7 @@ TEST_CASE("flags say how an engine's own all-reduces are asked for, where the us
 
 TEST_CASE("picked kernels of attention are told to the engines that have a flag for them") {
     sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
-    sim::AttentionKernels& kernels = found.variants.front().setup.platform.stack.attention_kernels;
+    sim::AttentionKernels& kernels = found.variants.front().setup.platform.stack.picked.attention_kernels;
     kernels.name = "triton";
     kernels.flags = {{"sglang", "--attention-backend triton"}};
     for (const EngineFlags& flags : flags_of_each(found)) {
@@ -435,7 +435,7 @@ TEST_CASE("picked kernels of attention are told to the engines that have a flag 
 
 TEST_CASE("picked kernels of experts are told to the engines that have a flag for them, clean to lint") {
     sweeps::Recommendation found = recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, {});
-    sim::ExpertKernels& kernels = found.variants.front().setup.platform.stack.expert_kernels;
+    sim::ExpertKernels& kernels = found.variants.front().setup.platform.stack.picked.expert_kernels;
     kernels.name = "b12x";
     kernels.flags = {{"sglang", "--moe-runner-backend b12x"}, {"vllm", "--moe-backend b12x"}};
     for (const EngineFlags& flags : flags_of_each(found)) {

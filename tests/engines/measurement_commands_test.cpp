@@ -81,7 +81,7 @@ const std::vector<Deployment>& deployments() {
         {"a rollback of its own",
          [](sweeps::Recommendation& found) {
              variant_of(found).setup.rollback = sim::Rollback::replay;
-             platform_of(found).stack.rollback_flags = {{sim::Rollback::replay, "--enable-linear-replayssm-spec"}};
+             platform_of(found).stack.states.rollback_flags = {{sim::Rollback::replay, "--enable-linear-replayssm-spec"}};
          }},
     };
     return all;

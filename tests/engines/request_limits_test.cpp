@@ -27,7 +27,7 @@ bool says(const std::string& text, const std::string& what) { return text.find(w
 
 TEST_CASE("llama.cpp's slots are as many in its stacks as lint allows", "[engines]") {
     for (const char* stack : {"llama.cpp", "llama.cpp-cpu"}) {
-        CHECK(platform("h100-sxm", stack).stack.most_requests == static_cast<double>(engines::llama_cpp_slots));
+        CHECK(platform("h100-sxm", stack).stack.serving.most_requests == static_cast<double>(engines::llama_cpp_slots));
     }
 }
 
@@ -52,12 +52,15 @@ TEST_CASE("beyond an engine's own limit the flags raise it", "[engines]") {
 }
 
 TEST_CASE("a share of memory that is not the engine's default is told in its own words", "[engines]") {
-    const auto flag = [](const char* engine) { return engines::memory_flag(engines::find_engine(engine), 0.85); };
-    CHECK(flag("vllm") == "--gpu-memory-utilization 0.85 ");
-    CHECK(flag("sglang") == "--mem-fraction-static 0.85 ");
-    CHECK(flag("tensorrt-llm") == "  free_gpu_memory_fraction: 0.85\n");
-    CHECK(flag("llama.cpp").empty());
-    CHECK(engines::memory_flag(engines::find_engine("vllm"), std::nullopt).empty());
+    sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
+    std::optional<double>& share = found.variants.front().setup.platform.memory_utilisation;
+    share = 0.85;
+    CHECK(says(flags_for(found, "vllm").text, "--gpu-memory-utilization 0.85 "));
+    CHECK(says(flags_for(found, "sglang").text, "--mem-fraction-static 0.85 "));
+    CHECK(says(flags_for(found, "tensorrt-llm").text, "kv_cache_config:\n  free_gpu_memory_fraction: 0.85\n"));
+    CHECK_FALSE(says(flags_for(found, "llama.cpp").text, "0.85"));
+    share = found.variants.front().setup.platform.stack.memory.memory_utilisation;
+    CHECK_FALSE(says(flags_for(found, "vllm").text, "--gpu-memory-utilization"));
 }
 
 TEST_CASE("vLLM counts the requests of a data parallel replica, SGLang those of all", "[engines]") {
@@ -97,8 +100,8 @@ TEST_CASE("budgets and caches in another format than the checkpoint's are writte
     sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
     sim::RoundSetup& setup = found.variants.front().setup;
     setup.precision.kv_cache = sim::Storage{sim::NumberFormat::fp8};
-    setup.platform.stack.states_budget = true;
-    setup.platform.stack.step_tokens = 4096.0;
+    setup.platform.stack.serving.states_budget = true;
+    setup.platform.stack.serving.step_tokens = 4096.0;
     CHECK(says(flags_for(found, "vllm").text, " --max-num-batched-tokens 4096 --kv-cache-dtype fp8"));
     CHECK(says(flags_for(found, "sglang").text, " --chunked-prefill-size 4096 --kv-cache-dtype fp8_e4m3"));
     CHECK(says(flags_for(found, "tensorrt-llm").text, "max_num_tokens: 4096\nkv_cache_config:\n  dtype: fp8\n"));
@@ -106,7 +109,7 @@ TEST_CASE("budgets and caches in another format than the checkpoint's are writte
     setup.precision.kv_cache = sim::Storage{sim::NumberFormat::int8};
     CHECK(says(flags_for(found, "llama.cpp").text, " --cache-type-k q8_0 --cache-type-v q8_0"));
     setup.precision.kv_cache = setup.target.precision.kv_cache;
-    setup.platform.stack.states_budget = false;
+    setup.platform.stack.serving.states_budget = false;
     CHECK_FALSE(says(flags_for(found, "vllm").text, "--max-num-batched-tokens"));
     CHECK_FALSE(says(flags_for(found, "vllm").text, "--kv-cache-dtype"));
 }
@@ -119,7 +122,7 @@ TEST_CASE("what no flag of one command says is a remark", "[engines]") {
     CHECK(says(flags_for(found, "sglang").remark, "16 devices are 2 hosts of 8"));
     platform.ranks = 8.0;
     CHECK_FALSE(says(flags_for(found, "sglang").remark, "hosts"));
-    platform.stack.prefill = sim::PrefillPolicy::disaggregated;
+    platform.stack.serving.prefill = sim::PrefillPolicy::disaggregated;
     CHECK(says(flags_for(found, "vllm").remark, "prompts are read by servers of their own"));
 }
 

@@ -198,18 +198,20 @@ TEST_CASE("every stack of the catalogue loads, and the ideal one costs nothing",
         const auto [stack, provenance] = load_stack(catalogue, name);
         CHECK(stack.name == name);
         CHECK(provenance.size() >= 7);  // those that every stack states; others are neutral where they are left out
-        CHECK((name == "ideal") == ((stack.host_per_pass + stack.per_layer).value() == 0.0));
+        CHECK((name == "ideal") == ((stack.passes.host_per_pass + stack.layers.per_layer).value() == 0.0));
     }
     const sim::Stack ideal = load_stack(catalogue, "ideal").value;
-    CHECK((ideal.host_launch + ideal.node_cost + ideal.host_per_draft_pass + ideal.host_per_round).value() == 0.0);
-    CHECK(ideal.launch_factor == 1.0);
+    CHECK((ideal.launching.host_launch + ideal.launching.node_cost + ideal.passes.host_per_draft_pass +
+           ideal.host[sim::HostDriver::round])
+              .value() == 0.0);
+    CHECK(ideal.launching.launch_factor == 1.0);
 }
 
 TEST_CASE("eager PyTorch spends 0.37 ms of host time a Transformer layer", "[hardware]") {
     // Eager Hugging Face on an RTX 4090: about 0.37 ms a Transformer layer, bound by the host. Our operation lists have 9 to 10
     // operations a Transformer layer: 9.5 · 6 · 6.5 us = 0.3705 ms.
     const sim::Stack eager = load_stack(catalogue, "eager").value;
-    CHECK((9.5 * eager.launch_factor * eager.host_launch).value() == Approx(0.37e-3).epsilon(0.02));
+    CHECK((9.5 * eager.launching.launch_factor * eager.launching.host_launch).value() == Approx(0.37e-3).epsilon(0.02));
 }
 
 TEST_CASE("the derived engine stacks add up to the published runs", "[hardware]") {

@@ -60,15 +60,15 @@ TEST_CASE("a stack that extends another one differs from it in what it states, a
     const sim::Stack base = hardware::load_stack(catalogue, "vllm-0.10").value;
     CHECK(stack.name == "mine");
     CHECK(stack.title == "Mine");
-    CHECK(stack.host_per_round.value() == Approx(900e-6));
-    CHECK(stack.host_per_pass.value() == base.host_per_pass.value());
-    CHECK(stack.memory_efficiency == base.memory_efficiency);
-    CHECK(base.calibrated.has_value());
-    CHECK_FALSE(stack.calibrated.has_value());
+    CHECK(stack.host[sim::HostDriver::round].value() == Approx(900e-6));
+    CHECK(stack.passes.host_per_pass.value() == base.passes.host_per_pass.value());
+    CHECK(stack.kernels.memory_efficiency == base.kernels.memory_efficiency);
+    CHECK(base.kernels.calibrated.has_value());
+    CHECK_FALSE(stack.kernels.calibrated.has_value());
 
     SECTION("and may be extended in turn, by path") {
         const std::string next = files.add("next", R"({"title": "Next", "extends": ")" + mine + R"("})");
-        CHECK(hardware::load_stack(catalogue, next).value.host_per_round.value() == Approx(900e-6));
+        CHECK(hardware::load_stack(catalogue, next).value.host[sim::HostDriver::round].value() == Approx(900e-6));
     }
     SECTION("its fitted copy is whole") {
         const nlohmann::ordered_json whole = hardware::stack_document(catalogue, mine).root().raw();
@@ -96,7 +96,8 @@ TEST_CASE("a stack says which cuts its engine does not run, in degrees that are 
     };
     const std::string pairs = R"([{"degrees": ["tensor_parallel", "pipeline_parallel"], "source": "measured"}])";
     const auto stack = hardware::load_stack(catalogue, with_cuts("cuts", pairs)).value;
-    CHECK(stack.cuts_not_run == std::vector<std::vector<sim::CutDegree>>{{sim::CutDegree::tensor, sim::CutDegree::pipeline}});
+    CHECK(stack.drafts.cuts_not_run ==
+          std::vector<std::vector<sim::CutDegree>>{{sim::CutDegree::tensor, sim::CutDegree::pipeline}});
     CHECK_THAT(error_of(with_cuts("none", R"([{"degrees": [], "source": "measured"}])")), Catch::Contains("degrees"));
     CHECK_THAT(error_of(with_cuts("missing", R"([{"source": "measured"}])")),
                Catch::Contains("must name at least one degree of parallelism"));

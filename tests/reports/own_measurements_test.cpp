@@ -351,7 +351,7 @@ TEST_CASE("all-reduces of two devices are the link of a description and a law of
     operation.kind = sim::OperationKind::collective;
     operation.ranks = 2.0;
     CHECK(sim::law_that_prices(operation, {}, platform) == &platform.device.calibration->kernels[0].law);
-    platform.stack.runs_treeline_kernels = false;
+    platform.stack.kernels.runs_treeline_kernels = false;
     CHECK(sim::law_that_prices(operation, {}, platform) == nullptr);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 sim::RoundSetup disaggregated(double prompt_tokens, double output_tokens) {
     sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.14"));
-    setup.platform.stack.prefill = sim::PrefillPolicy::disaggregated;
+    setup.platform.stack.serving.prefill = sim::PrefillPolicy::disaggregated;
     setup.prompt_tokens = prompt_tokens;
     setup.output_tokens = output_tokens;
     return setup;

@@ -292,8 +292,8 @@ TEST_CASE("kernels of experts are picked in a platform, by a name that is known"
         return text.replace(text.find("KERNELS"), 7, name);
     };
     const sweeps::PointInput point = read(with_kernels("b12x"), read_point);
-    CHECK(point.platform.stack.expert_kernels.name == "b12x");
-    CHECK(point.platform.stack.expert_kernels.few_rows == 64.0);
+    CHECK(point.platform.stack.picked.expert_kernels.name == "b12x");
+    CHECK(point.platform.stack.picked.expert_kernels.few_rows == 64.0);
     CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.6 with b12x");
     const std::vector<std::string> unknown = problems(with_kernels("b12"), read_point);
     REQUIRE(unknown.size() == 1);
@@ -305,7 +305,7 @@ TEST_CASE("kernels of attention are picked in a platform, beside those of expert
         R"({"target": {"model": "glm-5", "precision": "nvfp4"}, "batch": 4, "context": 512, "platform": {"device": "rtx-pro-6000",
             "tensor_parallel": 8, "stack": "sglang", "expert_kernels": "b12x", "attention_kernels": "triton"}})",
         read_point);
-    CHECK(point.platform.stack.attention_kernels.name == "triton");
+    CHECK(point.platform.stack.picked.attention_kernels.name == "triton");
     CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.6 with b12x and triton");
 }
 
@@ -314,10 +314,10 @@ TEST_CASE("prefill and token budget of a platform") {
         R"({"target": "llama-3-8b", "platform": {"device": "h100-sxm", "stack": "sglang", "prefill": "mixed", "token_budget": 512},
             "concurrency": 4, "prompt_tokens": 100, "output_tokens": 50})",
         read_point);
-    CHECK(point.platform.stack.prefill == sim::PrefillPolicy::mixed);
-    CHECK(point.platform.stack.prompt_wait == 1.0);
-    CHECK(point.platform.stack.step_tokens == 512.0);
-    CHECK(point.platform.stack.prefill_tokens == 512.0);
+    CHECK(point.platform.stack.serving.prefill == sim::PrefillPolicy::mixed);
+    CHECK(point.platform.stack.serving.prompt_wait == 1.0);
+    CHECK(point.platform.stack.serving.step_tokens == 512.0);
+    CHECK(point.platform.stack.serving.prefill_tokens == 512.0);
     CHECK(point.load.kind == sweeps::LoadKind::concurrency);
     CHECK(point.load.value == 4.0);
 }

@@ -32,7 +32,7 @@ RoundSetup with(const AttentionKernels& kernels, CostMode mode = CostMode::roofl
     setup.target = model("llama-3-8b");
     setup.platform = platform("h100-sxm", mode == CostMode::calibrated ? "sglang" : "ideal");
     setup.platform.mode = mode;
-    setup.platform.stack.attention_kernels = kernels;
+    setup.platform.stack.picked.attention_kernels = kernels;
     setup.drafter = NgramDrafter{};
     setup.speculations = chains_up_to(3);
     REQUIRE(problems_of(setup).empty());

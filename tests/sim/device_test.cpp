@@ -125,8 +125,8 @@ TEST_CASE("each broken constraint of a device is a sentence", "[sim]") {
 TEST_CASE("all broken constraints come at once", "[sim]") {
     CHECK(problems_of(Device()).size() == 5);  // name, title, memory, memory_bandwidth, peak.fp32
     Stack stack;
-    stack.host_launch = Seconds(-1);
-    stack.launch_factor = 0;
+    stack.launching.host_launch = Seconds(-1);
+    stack.launching.launch_factor = 0;
     CHECK(problems_of(stack).size() == 4);  // name, title, host_launch, launch_factor
 }
 

@@ -128,10 +128,10 @@ TEST_CASE("picking tokens from logits") {
 
 TEST_CASE("a pass adds up launches, gaps and steps of every run of its operations") {
     Platform where = platform("h100-sxm", "ideal");
-    where.stack.node_cost = Seconds(1e-6);
-    where.stack.host_launch = Seconds(2e-6);
-    where.stack.scan_step = Seconds(3e-6);
-    where.stack.launch_factors.clear();
+    where.stack.launching.node_cost = Seconds(1e-6);
+    where.stack.launching.host_launch = Seconds(2e-6);
+    where.stack.kernels.scan_step = Seconds(3e-6);
+    where.stack.launching.launch_factors.clear();
     const Precision precision = uniform_precision(NumberFormat::bf16);
     Operation scan = small_operation(5.0, 1.0);
     scan.sequential = true;
@@ -162,9 +162,9 @@ TEST_CASE("a stack's time for each layer and each layer of experts") {
     const Model mixture = model("qwen3-30b-a3b");  // 48 layers, each with experts
     const auto node_time = [&] { return compile_pass(mixture, mixture.precision, where, {}, {}).node_time.value(); };
     const double without = node_time();
-    where.stack.per_layer = Seconds(1e-6);
+    where.stack.layers.per_layer = Seconds(1e-6);
     CHECK(node_time() - without == Approx(48e-6).epsilon(1e-9));
-    where.stack.per_expert_layer = Seconds(2e-6);
+    where.stack.layers.per_expert_layer = Seconds(2e-6);
     CHECK(node_time() - without == Approx(48 * 3e-6).epsilon(1e-9));
 }
 
@@ -330,7 +330,7 @@ TEST_CASE("bounds of one point are the point where a pool reads the prompts, and
     CHECK(without.least.first_token == Seconds(0.0));
     const RoundEstimate plain = evaluate(alone, {0, 8.0, 1000.0});
     CHECK(bounds_of(alone, 0, {8.0, 8.0, 1000.0, 1000.0}).least.throughput_multiplier == plain.throughput_multiplier);
-    setup.platform.stack.prefill = PrefillPolicy::disaggregated;
+    setup.platform.stack.serving.prefill = PrefillPolicy::disaggregated;
     setup.prompt_tokens = 700.0;
     setup.output_tokens = 300.0;
     const CompiledRound pool = compile_round(setup);
@@ -379,7 +379,7 @@ TEST_CASE("an operation is bound by the longest of its launch, its bytes and its
     where.device.peak.fill(FlopsPerSecond(5e6));
     const Precision precision = uniform_precision(NumberFormat::bf16);
     const auto bound = [&](double gap, double flops, double bytes) {
-        where.stack.node_cost = Seconds(gap * 1e-6);
+        where.stack.launching.node_cost = Seconds(gap * 1e-6);
         Operation operation = small_operation(1.0, 1.0);
         operation.flops.per_token = Flops(flops);
         operation.bytes.per_token = Bytes(bytes);

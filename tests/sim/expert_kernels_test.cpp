@@ -30,7 +30,7 @@ RoundSetup plain_with(const ExpertKernels& kernels, NumberFormat weights = Numbe
     setup.precision.experts = {weights, 16, 8.0};
     setup.platform = platform("rtx-pro-6000", "ideal");
     setup.platform.mode = CostMode::roofline;
-    setup.platform.stack.expert_kernels = kernels;
+    setup.platform.stack.picked.expert_kernels = kernels;
     setup.drafter = NgramDrafter{};
     setup.speculations = chains_up_to(0);
     return setup;
@@ -64,11 +64,11 @@ TEST_CASE("steps beyond few rows take longer in calibrated mode, too, and hide n
     RoundSetup with = plain_with(kernels_of(64.0, 1.0), NumberFormat::bf16);
     with.platform = platform("h100-sxm", "vllm");
     with.platform.mode = CostMode::calibrated;
-    with.platform.stack.expert_kernels = kernels_of(64.0, 1.0);
-    with.platform.stack.expert_kernels.weights = NumberFormat::bf16;
+    with.platform.stack.picked.expert_kernels = kernels_of(64.0, 1.0);
+    with.platform.stack.picked.expert_kernels.weights = NumberFormat::bf16;
     with.precision.experts = {NumberFormat::bf16};
     RoundSetup without = with;
-    without.platform.stack.expert_kernels = {};
+    without.platform.stack.picked.expert_kernels = {};
     CHECK(step(with, 8.0) == step(without, 8.0));
     const double touched = experts * (1.0 - std::pow(1.0 - active / experts, 16.0));
     CHECK(step(with, 16.0) - step(without, 16.0) == Approx(layers * touched * expert_parameters * 2.0 / 3350e9).epsilon(0.01));

@@ -1,6 +1,7 @@
 // Is a kernel priced as docs/cost-model.md, section 2, says? The device has 100 B/s, 1000 FLOP/s in bf16 and 100 in fp32.
 #include <catch2/catch.hpp>
 
+#include "operation_time.h"
 #include "sim/kernel_pricing.h"
 
 namespace kernel_pricing_test {
@@ -44,22 +45,9 @@ Rates rates_of(const Operation& operation, const Platform& platform, const Preci
 /// Of a linear layer or of experts, in rows.
 double time_of(const Operation& operation, const Platform& platform, double rows, const Precision& precision) {
     const Rates rates = rates_of(operation, platform, precision);
-    const ShapeTerms shape = terms_of({rows});
-    double seconds = 0.0;
-    const auto take = [&](Seconds time) { seconds = time.value(); };
-    if (operation.expert_count > 0.0) {
-        REQUIRE(rates.rule == RowRule::curve);
-        take(operation_time<false, true, RowRule::curve>(operation, rates, shape, bytes_of<false, true>(operation, shape),
-                                                         flops_of<false>(operation, shape)));
-    } else if (rates.rule == RowRule::curve) {
-        take(operation_time<false, false, RowRule::curve>(operation, rates, shape, bytes_of<false, false>(operation, shape),
-                                                          flops_of<false>(operation, shape)));
-    } else {
-        REQUIRE(rates.rule == RowRule::none);
-        take(operation_time<false, false, RowRule::none>(operation, rates, shape, bytes_of<false, false>(operation, shape),
-                                                         flops_of<false>(operation, shape)));
-    }
-    return seconds;
+    const bool by_rows = std::holds_alternative<RowCosts>(rates.rule);
+    REQUIRE((by_rows || (operation.expert_count == 0.0 && std::holds_alternative<NoRows>(rates.rule))));
+    return testing::time_of(operation, rates, {rows}).value();
 }
 
 }  // namespace
@@ -67,12 +55,12 @@ double time_of(const Operation& operation, const Platform& platform, double rows
 TEST_CASE("shares of the data sheet that a stack's kernels reach") {
     Platform platform = small_platform();
     Stack& stack = platform.stack;
-    stack.memory_efficiency = 0.5;
-    stack.compute_efficiency = 0.25;
-    stack.scan_efficiency = 0.125;
-    stack.attention_efficiency = 0.5;
-    stack.unhidden = 0.5;
-    stack.kernel_startup = Seconds(3.0);
+    stack.kernels.memory_efficiency = 0.5;
+    stack.kernels.compute_efficiency = 0.25;
+    stack.kernels.scan_efficiency = 0.125;
+    stack.kernels.attention_efficiency = 0.5;
+    stack.kernels.unhidden = 0.5;
+    stack.kernels.kernel_startup = Seconds(3.0);
     const Rates linear = rates_of(linear_layer(), platform);
     CHECK(linear.per_byte == SecondsPerByte(1.0 / 50));
     CHECK(linear.per_flop == SecondsPerFlop(1.0 / 250));
@@ -95,7 +83,7 @@ TEST_CASE("shares of the data sheet that a stack's kernels reach") {
     CHECK(rates_of(norm, platform).per_flop == SecondsPerFlop(1.0 / 100));
     Operation attention = of(OperationKind::attention);
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 125));
-    stack.vector_attention = 0.5;
+    stack.kernels.vector_attention = 0.5;
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 50));
     attention.kernel = KernelClass::prompt_attention;
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 125));
@@ -103,7 +91,7 @@ TEST_CASE("shares of the data sheet that a stack's kernels reach") {
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 125));
     attention.kernel = KernelClass::latent_prompt;
     CHECK(rates_of(attention, platform).per_flop == SecondsPerFlop(1.0 / 125));
-    stack.metal_memory_efficiency = 0.25;
+    stack.kernels.metal_memory_efficiency = 0.25;
     CHECK(rates_of(norm, platform).per_byte == SecondsPerByte(1.0 / 50));
     platform.device.metal = true;
     CHECK(rates_of(norm, platform).per_byte == SecondsPerByte(1.0 / 25));
@@ -111,8 +99,8 @@ TEST_CASE("shares of the data sheet that a stack's kernels reach") {
 
 TEST_CASE("how fast an engine runs its linear layers and experts") {
     Platform platform = small_platform();
-    platform.stack.linear_speed[static_cast<std::size_t>(NumberFormat::bf16)] = {0.5, 2.0};
-    platform.stack.expert_speed = 4.0;
+    platform.stack.kernels.linear_speed[static_cast<std::size_t>(NumberFormat::bf16)] = {0.5, 2.0};
+    platform.stack.kernels.expert_speed = 4.0;
     CHECK(rates_of(linear_layer(), platform).per_byte == SecondsPerByte(1.0 / 50));
     CHECK(rates_of(linear_layer(), platform).per_flop == SecondsPerFlop(1.0 / 2000));
     CHECK(rates_of(of(OperationKind::experts), platform).per_byte == SecondsPerByte(1.0 / 400));
@@ -128,7 +116,7 @@ TEST_CASE("collectives over a link: its latency and bandwidth, a half of both fo
     sum.ranks = 4.0;
     CHECK(rates_of(sum, platform).startup == Seconds(4.0));
     CHECK(rates_of(sum, platform).per_byte == SecondsPerByte(0.1));
-    CHECK(rates_of(sum, platform).rule == RowRule::none);
+    CHECK(std::holds_alternative<NoRows>(rates_of(sum, platform).rule));
     Operation gather = sum;
     gather.kernel = KernelClass::all_gather;
     CHECK(rates_of(gather, platform).startup == Seconds(2.0));
@@ -159,8 +147,8 @@ TEST_CASE("all-reduces as a library was measured, and an engine's own up to thei
     sum.ranks = 4.0;
     const auto time = [&](const Operation& operation, double bytes) {
         const Rates rates = rates_of(operation, platform);
-        REQUIRE(rates.rule == RowRule::lines);
-        return time_of_lines(rates.lines, Bytes(bytes)).value();
+        REQUIRE(std::holds_alternative<CollectiveLines>(rates.rule));
+        return time_of_lines(std::get<CollectiveLines>(rates.rule), Bytes(bytes)).value();
     };
     CHECK(time(sum, 10.0) == Approx(1 + 2.0));
     CHECK(time(sum, 100.0) == Approx(9 + 5.0));
@@ -182,18 +170,18 @@ TEST_CASE("all-reduces as a library was measured, and an engine's own up to thei
     CHECK(time(sum, 80.0) == Approx(3 + 2.0));
     Operation scattered = sum;
     scattered.launches = 2.0;
-    CHECK(rates_of(scattered, platform).rule == RowRule::none);
+    CHECK(std::holds_alternative<NoRows>(rates_of(scattered, platform).rule));
     platform.device.interconnects.front().all_reduce = {};
     own.two_step_bandwidth = BytesPerSecond(0.0);
     CHECK(time(sum, 61.0) == Approx(4 + 6.1));  // the link's own latency and bandwidth
     own.limit = Bytes(0.0);
-    CHECK(rates_of(sum, platform).rule == RowRule::none);
+    CHECK(std::holds_alternative<NoRows>(rates_of(sum, platform).rule));
 }
 
 TEST_CASE("experts that are read once for each row, up to so many") {
     Platform platform = small_platform();
-    platform.stack.row_curves = {{.of = CurveProducts::experts, .few_rows = 4.0, .reads_per_row = 1.0, .hides = true}};
-    platform.stack.kernel_startup = Seconds(2.0);
+    platform.stack.kernels.row_curves = {{.of = CurveProducts::experts, .few_rows = 4.0, .reads_per_row = 1.0, .hides = true}};
+    platform.stack.kernels.kernel_startup = Seconds(2.0);
     Operation experts = of(OperationKind::experts);
     experts.expert_count = experts.expert_rows = 1.0;
     experts.log_miss = experts.log_miss_hot = -1e3;  // a single one
@@ -210,12 +198,12 @@ TEST_CASE("experts that are read once for each row, up to so many") {
 TEST_CASE("quantised weights on Metal are read for each of few rows") {
     Platform platform = small_platform();
     platform.device.metal = true;
-    platform.stack.row_curves = {{.weights = CurveWeights::narrow,
-                                  .devices = CurveDevices::metal,
-                                  .few_rows = 4.0,
-                                  .reads_per_row = 0.5,
-                                  .hides = true}};
-    platform.stack.kernel_startup = Seconds(2.0);
+    platform.stack.kernels.row_curves = {{.weights = CurveWeights::narrow,
+                                          .devices = CurveDevices::metal,
+                                          .few_rows = 4.0,
+                                          .reads_per_row = 0.5,
+                                          .hides = true}};
+    platform.stack.kernels.kernel_startup = Seconds(2.0);
     const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
     const Operation layer = linear_layer();
     // Reading takes 0.3 s, a row 0.01: a row costs half a reading, 15.
@@ -230,9 +218,9 @@ TEST_CASE("quantised weights on Metal are read for each of few rows") {
 
 TEST_CASE("weights that are unpacked: single rows, then whole tiles, at the speed of vector units") {
     Platform platform = small_platform();
-    platform.stack.row_curves = {
+    platform.stack.kernels.row_curves = {
         {.weights = CurveWeights::unpacked, .few_rows = 2.0, .tile = 8.0, .speed = 2.0, .hides = true}};  // 200 FLOP/s
-    platform.stack.kernel_startup = Seconds(1.0);
+    platform.stack.kernels.kernel_startup = Seconds(1.0);
     const Precision int4 = checkpoint_precision(NumberFormat::int4, NumberFormat::bf16);
     const Operation layer = linear_layer();
     CHECK(time_of(layer, platform, 2.0, int4) == Approx(1 + 0.3));  // 0.1 of computing behind 0.3 of reading
@@ -240,14 +228,14 @@ TEST_CASE("weights that are unpacked: single rows, then whole tiles, at the spee
     CHECK(time_of(layer, platform, 8.0, int4) == Approx(1 + 0.4));
     CHECK(time_of(layer, platform, 16.0, int4) == Approx(1 + 0.8));
     CHECK(time_of(layer, platform, 16.0, bf16) == Approx(1 + 0.3));
-    platform.stack.row_curves.front().speed = 100.0;  // no faster than matrix units
+    platform.stack.kernels.row_curves.front().speed = 100.0;  // no faster than matrix units
     CHECK(time_of(layer, platform, 80.0, int4) == Approx(1 + 0.8));
 }
 
 TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
     Platform platform = small_platform();
-    platform.stack.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 3.0, .few_rows_speed = 0.5}};
-    platform.stack.kernel_startup = Seconds(2.0);
+    platform.stack.kernels.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 3.0, .few_rows_speed = 0.5}};
+    platform.stack.kernels.kernel_startup = Seconds(2.0);
     const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
     const Operation layer = linear_layer();
     // 50 FLOP/s of vector units: a row takes 0.2 s, 20 of matrix units; reading, 0.3 s, comes beside it.
@@ -256,7 +244,7 @@ TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
     CHECK(time_of(layer, platform, 60.0, int8) == Approx(2 + 0.3 + 0.6));
     CHECK(time_of(layer, platform, 70.0, int8) == Approx(2 + 0.3 + 0.7));
     CHECK(time_of(layer, platform, 70.0, bf16) == Approx(2 + 0.7));  // wide weights: no kernels of their own
-    platform.stack.row_curves = {{.tile = 64.0, .matrix_tile = 16.0}};
+    platform.stack.kernels.row_curves = {{.tile = 64.0, .matrix_tile = 16.0}};
     CHECK(time_of(layer, platform, 1.0, bf16) == Approx(2 + 0.3 + 0.01));
     CHECK(time_of(layer, platform, 2.0, bf16) == Approx(2 + 0.3 + 0.16));
     CHECK(time_of(layer, platform, 20.0, bf16) == Approx(2 + 0.3 + 0.2));
@@ -267,10 +255,10 @@ TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
 TEST_CASE("a curve of newer GPUs leaves older ones to the next") {
     Platform platform = small_platform();
     platform.device.metal = true;
-    platform.stack.row_curves = {
+    platform.stack.kernels.row_curves = {
         {.weights = CurveWeights::narrow, .least_generation = 15.0, .few_rows = 9.0, .few_rows_speed = 0.5, .hides = true},
         {.weights = CurveWeights::narrow, .few_rows = 9.0, .reads_per_row = 1.0, .hides = true}};
-    platform.stack.kernel_startup = Seconds(2.0);
+    platform.stack.kernels.kernel_startup = Seconds(2.0);
     const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
     const Operation layer = linear_layer();
     platform.device.gpu_generation = 15.0;
@@ -293,16 +281,16 @@ TEST_CASE("weights of code books take vector units beside their reading") {
 
 TEST_CASE("kernels of experts that a user picked lose beyond few rows, of their format alone") {
     Platform platform = small_platform();
-    platform.stack.expert_kernels.name = "mine";
-    platform.stack.expert_kernels.few_rows = 8.0;
-    platform.stack.expert_kernels.more_readings = 3.0;
+    platform.stack.picked.expert_kernels.name = "mine";
+    platform.stack.picked.expert_kernels.few_rows = 8.0;
+    platform.stack.picked.expert_kernels.more_readings = 3.0;
     Precision fp4 = bf16;
     fp4.experts = Storage{NumberFormat::fp4};
     CHECK(rates_of(of(OperationKind::experts), platform, fp4).few_expert_rows == 8.0);
     CHECK(rates_of(of(OperationKind::experts), platform, fp4).beyond_few_rows == SecondsPerByte(0.03));
     CHECK(rates_of(of(OperationKind::experts), platform).few_expert_rows == 0.0);
     CHECK(rates_of(linear_layer(), platform, fp4).few_expert_rows == 0.0);
-    platform.stack.expert_kernels.name.clear();
+    platform.stack.picked.expert_kernels.name.clear();
     CHECK(rates_of(of(OperationKind::experts), platform, fp4).few_expert_rows == 0.0);
 }
 
@@ -320,21 +308,21 @@ TEST_CASE("attention that walks along a cache, as picked by the user or by the e
     kernels.verify_walk = Seconds(0.75);
     kernels.walk_width = 128.0;
     kernels.row_tile = 64.0;
-    platform.stack.attention_kernels = kernels;
+    platform.stack.picked.attention_kernels = kernels;
     Rates rates = rates_of(attention, platform);
     CHECK(rates.per_context == Seconds(0.5));
     CHECK(rates.walk_of_several == Seconds(1.5));
     CHECK(rates.walking_blocks == 0.5);
     CHECK(rates.per_walk_rows == 1.0 / 64);
-    platform.stack.attention_kernels.verify_walk = Seconds(0.1);
+    platform.stack.picked.attention_kernels.verify_walk = Seconds(0.1);
     CHECK(rates_of(attention, platform).walk_of_several == Seconds(0.5));  // no shorter than that of one token
     platform.device.multiprocessors = 0.0;
     CHECK(rates_of(attention, platform).walking_blocks == 0.0);
-    platform.stack.attention_kernels = {};
+    platform.stack.picked.attention_kernels = {};
     CHECK(rates_of(attention, platform).per_context == Seconds(0.0));
     VerificationRule rule;
     rule.kernels = kernels;
-    platform.stack.verification_rules = {rule};
+    platform.stack.picked.verification_rules = {rule};
     CHECK(rates_of(attention, platform).per_context == Seconds(0.5));
     attention.reads_per_token = 1.0;  // a sparse one has kernels of its own
     CHECK(rates_of(attention, platform).per_context == Seconds(0.0));
@@ -348,7 +336,7 @@ TEST_CASE("chains over recurrent states by the law of the engine") {
     platform.mode = CostMode::calibrated;
     platform.device.multiprocessors = 4.0;
     platform.device.calibration.emplace();
-    platform.stack.runs_treeline_kernels = false;
+    platform.stack.kernels.runs_treeline_kernels = false;
     platform.stack.engine = "vllm@0.24";
     RecurrentVerificationLaw law;
     law.family = "vllm";
@@ -363,30 +351,31 @@ TEST_CASE("chains over recurrent states by the law of the engine") {
     scan.items.per_sequence = 2.0;
     const PricedKernel priced = price_kernel(scan, bf16, platform);
     CHECK(priced.measured);
-    REQUIRE(priced.rates.rule == RowRule::chain);
+    REQUIRE(std::holds_alternative<TokenChain>(priced.rates.rule));
+    const auto least_of_sequence = [&] { return std::get<TokenChain>(rates_of(scan, platform).rule).least_of_sequence; };
     CHECK(priced.rates.startup == Seconds(1.0));
     CHECK(priced.rates.per_byte == SecondsPerByte(1.0 / 50));
-    CHECK(priced.rates.per_new_token == Seconds(2.0));
+    CHECK(std::get<TokenChain>(priced.rates.rule).per_new_token == Seconds(2.0));
     CHECK(priced.rates.overlap == 0.25);
-    CHECK(priced.rates.per_sequence == Seconds(4.0));
+    CHECK(least_of_sequence() == Seconds(4.0));
     platform.device.multiprocessors = 0.0;
-    CHECK(rates_of(scan, platform).per_sequence == Seconds(16.0));
-    platform.stack.delta_rule_kernels = "other";
+    CHECK(least_of_sequence() == Seconds(16.0));
+    platform.stack.picked.delta_rule_kernels = "other";
     scan.delta_rule = true;
-    CHECK(rates_of(scan, platform).rule == RowRule::none);  // no law of that family
+    CHECK(std::holds_alternative<NoRows>(rates_of(scan, platform).rule));  // no law of that family
     platform.device.recurrent_verification.front().family = "other";
-    CHECK(rates_of(scan, platform).rule == RowRule::chain);
+    CHECK(std::holds_alternative<TokenChain>(rates_of(scan, platform).rule));
     platform.device.recurrent_verification.front().convolves = true;
-    CHECK(rates_of(scan, platform).rule == RowRule::none);
+    CHECK(std::holds_alternative<NoRows>(rates_of(scan, platform).rule));
     platform.device.recurrent_verification.front().convolves = false;
-    platform.stack.runs_treeline_kernels = true;
-    CHECK(rates_of(scan, platform).rule == RowRule::none);
-    platform.stack.runs_treeline_kernels = false;
+    platform.stack.kernels.runs_treeline_kernels = true;
+    CHECK(std::holds_alternative<NoRows>(rates_of(scan, platform).rule));
+    platform.stack.kernels.runs_treeline_kernels = false;
     platform.mode = CostMode::roofline;
-    CHECK(rates_of(scan, platform).rule == RowRule::none);
+    CHECK(std::holds_alternative<NoRows>(rates_of(scan, platform).rule));
     platform.mode = CostMode::calibrated;
     scan.kernel = KernelClass::scan_unwritten;
-    CHECK(rates_of(scan, platform).rule == RowRule::none);
+    CHECK(std::holds_alternative<NoRows>(rates_of(scan, platform).rule));
 }
 
 TEST_CASE(
@@ -410,29 +399,32 @@ TEST_CASE(
     Operation layer = linear_layer();
     layer.math = NumberFormat::fp8;
     layer.inputs = 4.0;
+    const auto steps = [&](const Precision& precision) {
+        return std::get<RowSteps>(rates_of(layer, platform, precision).rule);
+    };
     CHECK(rates_of(layer, platform, fp8).startup == Seconds(6.0));
-    CHECK(rates_of(layer, platform, fp8).steps.quantised == Seconds(2.0));
-    platform.stack.fused_quantisation = true;
+    CHECK(steps(fp8).quantised == Seconds(2.0));
+    platform.stack.kernels.fused_quantisation = true;
     CHECK(rates_of(layer, platform, fp8).startup == Seconds(3.0));
-    CHECK(rates_of(layer, platform, fp8).steps.quantised == Seconds(0.0));
-    const double measured_tile = rates_of(layer, platform, fp8).steps.tile;
-    platform.stack.fits_quantised_tiles = true;
+    CHECK(steps(fp8).quantised == Seconds(0.0));
+    const double measured_tile = steps(fp8).tile;
+    platform.stack.kernels.fits_quantised_tiles = true;
     CHECK(measured_tile == 256.0);
-    CHECK(rates_of(layer, platform, fp8).steps.tile == 128.0);
+    CHECK(steps(fp8).tile == 128.0);
     layer.math = NumberFormat::bf16;
-    CHECK(rates_of(layer, platform).steps.tile == 128.0);
+    CHECK(steps(bf16).tile == 128.0);
     const Precision int4 = checkpoint_precision(NumberFormat::int4, NumberFormat::bf16);
-    const Rates unpacked = rates_of(layer, platform, int4);
-    CHECK(unpacked.steps.tile == 16.0);
-    CHECK(unpacked.steps.least_tile == 8.0);
-    CHECK(unpacked.steps.padding == 1.0);
-    CHECK(unpacked.steps.step == Seconds(0.0));
-    CHECK(unpacked.steps.wave == 0.0);
+    const RowSteps unpacked = steps(int4);
+    CHECK(unpacked.tile == 16.0);
+    CHECK(unpacked.least_tile == 8.0);
+    CHECK(unpacked.padding == 1.0);
+    CHECK(unpacked.step == Seconds(0.0));
+    CHECK(unpacked.wave == 0.0);
 }
 
 TEST_CASE("vector units that are faster than matrix units make few rows no cheaper than others") {
     Platform platform = small_platform();
-    platform.stack.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 3.0, .few_rows_speed = 20.0}};
+    platform.stack.kernels.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 3.0, .few_rows_speed = 20.0}};
     const Precision int8 = checkpoint_precision(NumberFormat::int8, NumberFormat::bf16);
     // 2000 FLOP/s of vector units against 1000: each of the rows takes 0.01 s, beside 0.3 s of reading.
     CHECK(time_of(linear_layer(), platform, 2.0, int8) - time_of(linear_layer(), platform, 1.0, int8) == Approx(0.01));

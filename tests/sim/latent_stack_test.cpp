@@ -20,7 +20,7 @@ RoundSetup lite_on(const char* device, bool apart) {
     setup.target = model("deepseek-v2-lite");
     setup.precision = setup.target.precision;
     setup.platform = platform(device, "ideal");
-    setup.platform.stack.takes_latent_tokens_apart = apart;
+    setup.platform.stack.caches.takes_latent_tokens_apart = apart;
     setup.drafter = NgramDrafter{Seconds(0.0)};
     setup.acceptance = Acceptance::geometric(0.5);
     setup.rollback = Rollback::truncate;
@@ -48,9 +48,9 @@ TEST_CASE("a latent cache is read for each verified token, where stack and devic
 
 TEST_CASE("the host launches attention between the layers of such a verification") {
     const auto added = [](RoundSetup setup) {
-        setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
+        setup.platform.stack.host[HostDriver::mixing_layer] = Seconds(3.0 * microsecond);
         const Seconds whole = round_of(setup, 100.0).round;
-        setup.platform.stack.host_per_piecewise_layer = Seconds(10.0 * microsecond);
+        setup.platform.stack.host[HostDriver::latent_piece] = Seconds(10.0 * microsecond);
         return (round_of(setup, 100.0).round - whole).value() / microsecond;
     };
     // A layer is verified in pieces, or else as any other layer of a mixture.
@@ -62,7 +62,7 @@ TEST_CASE("the host launches attention between the layers of such a verification
 TEST_CASE("what layers of a round add holds for the devices that it was measured on") {
     RoundSetup setup = lite_on("rtx-pro-6000", false);
     const Seconds without = round_of(setup, 100.0).round;
-    setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
+    setup.platform.stack.host[HostDriver::mixing_layer] = Seconds(3.0 * microsecond);
     setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {10.0}}};
     CHECK((round_of(setup, 100.0).round - without).value() / microsecond == Approx(layers * 3.0));
     setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {10.0, 12.0}}};
@@ -98,9 +98,9 @@ TEST_CASE("layers whose cache ranks share add to a round, and to no plain step")
         RoundSetup setup = lite_on("rtx-pro-6000", true);
         setup.platform.ranks = 8.0;
         setup.platform.parallel.context = ranks_that_share;
-        setup.platform.stack.host_per_verified_layer = Seconds(3.0 * microsecond);
+        setup.platform.stack.host[HostDriver::mixing_layer] = Seconds(3.0 * microsecond);
         const RoundEstimate before = round_of(setup, 100.0);
-        setup.platform.stack.host_per_shared_layer = Seconds(5.0 * microsecond);
+        setup.platform.stack.host[HostDriver::shared_layer] = Seconds(5.0 * microsecond);
         const RoundEstimate after = round_of(setup, 100.0);
         CHECK(after.autoregressive.value() == before.autoregressive.value());
         return (after.round - before.round).value() / microsecond;
@@ -115,7 +115,7 @@ TEST_CASE("a verified token adds to layers that pick what they read, and to no o
         setup.target = model(target);
         setup.precision = setup.target.precision;
         const RoundEstimate before = round_of(setup, 100.0);
-        setup.platform.stack.per_sparse_token = Seconds(2.0 * microsecond);
+        setup.platform.stack.host[HostDriver::sparse_token] = Seconds(2.0 * microsecond);
         const RoundEstimate after = round_of(setup, 100.0);
         CHECK(after.autoregressive.value() == before.autoregressive.value());
         return (after.round - before.round).value() / microsecond;

@@ -23,7 +23,7 @@ Platform platform_with(std::vector<CalibratedKernel> kernels) {
     platform.device.peak[static_cast<std::size_t>(NumberFormat::fp32)] = FlopsPerSecond(1.0);
     platform.device.peak[static_cast<std::size_t>(NumberFormat::bf16)] = FlopsPerSecond(1.0);
     platform.device.calibration = Calibration{"device", "", "measured", std::move(kernels)};
-    platform.stack.runs_treeline_kernels = false;
+    platform.stack.kernels.runs_treeline_kernels = false;
     return platform;
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("our own law prices where the platform runs our kernels, in this famil
     Operation scan_in_chunks = of(OperationKind::scan);
     scan_in_chunks.launches = 5.0;
     CHECK(startup_of(scan_in_chunks, platform) == 1.0);
-    platform.stack.runs_treeline_kernels = true;
+    platform.stack.kernels.runs_treeline_kernels = true;
     CHECK(startup_of(scan_in_chunks, platform) == 3.0);
     scan_in_chunks.launches = 1.0;
     scan_in_chunks.items.per_sequence = 4.0;
@@ -102,9 +102,9 @@ TEST_CASE("products: fp8 in blocks by the engine's family or another one's, fp4 
     CHECK(startup_of(layer, platform, checkpoint_precision(NumberFormat::fp8, NumberFormat::bf16)) == 2.0);
     const Precision blocks = block_fp8_precision(NumberFormat::bf16);
     CHECK(startup_of(layer, platform, blocks) == 3.0);  // of another engine
-    platform.stack.collectives = "vllm";
+    platform.stack.kernels.collectives = "vllm";
     CHECK(startup_of(layer, platform, blocks) == 4.0);
-    platform.stack.collectives = "sglang";
+    platform.stack.kernels.collectives = "sglang";
     CHECK(startup_of(layer, platform, blocks) == 3.0);
     platform.device.peak[static_cast<std::size_t>(NumberFormat::fp4)] = FlopsPerSecond(1.0);
     layer.math = NumberFormat::fp4;

@@ -342,10 +342,10 @@ TEST_CASE("how far a walk goes on a device: as measured there, as its multiproce
 
 TEST_CASE("a stack's shares and factors") {
     CHECK(stack_with([](Stack&) {}) == 0);
-    CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = 1.0; }) == 0);
-    CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = 1.01; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.metal_memory_efficiency = -0.1; }) == 1);
-    const auto curve = [](RowCurve each) { return stack_with([&](Stack& s) { s.row_curves = {each}; }); };
+    CHECK(stack_with([](Stack& s) { s.kernels.metal_memory_efficiency = 1.0; }) == 0);
+    CHECK(stack_with([](Stack& s) { s.kernels.metal_memory_efficiency = 1.01; }) == 1);
+    CHECK(stack_with([](Stack& s) { s.kernels.metal_memory_efficiency = -0.1; }) == 1);
+    const auto curve = [](RowCurve each) { return stack_with([&](Stack& s) { s.kernels.row_curves = {each}; }); };
     CHECK(curve({.few_rows = 1024.0}) == 0);
     CHECK(curve({.few_rows = 1025.0}) == 1);
     CHECK(curve({.few_rows = 0.5}) == 1);
@@ -362,24 +362,26 @@ TEST_CASE("a stack's shares and factors") {
     CHECK(condition("host_per_pass") == 1);  // every stack states it
     CHECK(condition("step_error") == 1);     // nothing holds without it
     CHECK(condition("host_per_bush") == 1);
-    const auto launches = [](double factor) { return stack_with([&](Stack& s) { s.launch_factors = {{"norm", factor}}; }); };
+    const auto launches = [](double factor) {
+        return stack_with([&](Stack& s) { s.launching.launch_factors = {{"norm", factor}}; });
+    };
     CHECK(launches(1000.0) == 0);
     CHECK(launches(1001.0) == 1);
     CHECK(launches(0.0) == 1);
     CHECK(launches(infinite) == 1);
     const auto reserves = [](double first, double second) {
         return stack_with([&](Stack& s) {
-            s.memory_reserves = {{Bytes(first), {}, {}, {}, {}}, {Bytes(second), {}, {}, {}, {}}};
+            s.memory.memory_reserves = {{Bytes(first), {}, {}, {}, {}}, {Bytes(second), {}, {}, {}, {}}};
         });
     };
     CHECK(reserves(1.0, 2.0) == 0);
     CHECK(reserves(2.0, 2.0) == 1);
-    CHECK(stack_with([](Stack& s) { s.linear_speed[0].memory = 0.0; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.linear_speed[1].compute = 1001.0; }) == 1);
+    CHECK(stack_with([](Stack& s) { s.kernels.linear_speed[0].memory = 0.0; }) == 1);
+    CHECK(stack_with([](Stack& s) { s.kernels.linear_speed[1].compute = 1001.0; }) == 1);
     const auto calibrated = [](auto change) {
         return stack_with([&](Stack& s) {
-            s.calibrated.emplace();
-            change(*s.calibrated);
+            s.kernels.calibrated.emplace();
+            change(*s.kernels.calibrated);
         });
     };
     CHECK(calibrated([](CalibratedNumbers& n) { n.kernel_startup = Seconds(0.01); }) == 0);
@@ -388,8 +390,8 @@ TEST_CASE("a stack's shares and factors") {
     CHECK(calibrated([](CalibratedNumbers& n) { n.expert_speed = 0.0; }) == 1);
     CHECK(calibrated([](CalibratedNumbers& n) { n.launch_factor = 0.0; }) == 1);
     CHECK(calibrated([](CalibratedNumbers& n) { n.linear_speed[0].compute = 0.0; }) == 1);
-    CHECK(stack_with([](Stack& s) { s.prefill_tokens = 1.0; }) == 0);
-    CHECK(stack_with([](Stack& s) { s.prefill_tokens = 0.99; }) == 1);
+    CHECK(stack_with([](Stack& s) { s.serving.prefill_tokens = 1.0; }) == 0);
+    CHECK(stack_with([](Stack& s) { s.serving.prefill_tokens = 0.99; }) == 1);
 }
 
 TEST_CASE("measured loads within what a load can be") {
@@ -458,9 +460,9 @@ TEST_CASE("drafts that are accepted more often, or less, stay an acceptance") {
 }
 
 TEST_CASE("a stack hides up to all of the shorter time, and its tiles hold at least one row") {
-    CHECK(stack_with([](Stack& s) { s.unhidden = 1.0; }) == 0);
-    CHECK(stack_with([](Stack& s) { s.unhidden = 1.01; }) == 1);
-    const auto tile = [](double rows) { return stack_with([&](Stack& s) { s.row_curves = {{.tile = rows}}; }); };
+    CHECK(stack_with([](Stack& s) { s.kernels.unhidden = 1.0; }) == 0);
+    CHECK(stack_with([](Stack& s) { s.kernels.unhidden = 1.01; }) == 1);
+    const auto tile = [](double rows) { return stack_with([&](Stack& s) { s.kernels.row_curves = {{.tile = rows}}; }); };
     CHECK(tile(0.0) == 0);
     CHECK(tile(1.0) == 0);
     CHECK(tile(0.5) == 1);

@@ -142,7 +142,7 @@ TEST_CASE("caches travel where a pool of its own reads the prompts of a steady s
     setup.platform.device.interconnects.clear();
     setup.prompt_tokens = 700.0;
     const auto wrong = [&](PrefillPolicy prefill, double output_tokens) {
-        setup.platform.stack.prefill = prefill;
+        setup.platform.stack.serving.prefill = prefill;
         setup.output_tokens = output_tokens;
         return problems_of(setup).size();
     };

@@ -29,14 +29,14 @@ LoadRatios of(const std::vector<MeasuredLoad>& loads, double reach = 1.0) {
 /// Llama-3-8B with a 1B drafter on a stack with these loads.
 RoundSetup with_loads(const std::vector<MeasuredLoad>& loads) {
     RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.8"));
-    setup.platform.stack.measured_loads = {setup.target.name,
-                                           std::string(name_of(setup.precision.weights.format)),
-                                           setup.platform.device.name,
-                                           std::string(name_of(setup.platform.mode)),
-                                           1.0,
-                                           "model",
-                                           1.0,
-                                           loads};
+    setup.platform.stack.measured.measured_loads = {setup.target.name,
+                                                    std::string(name_of(setup.precision.weights.format)),
+                                                    setup.platform.device.name,
+                                                    std::string(name_of(setup.platform.mode)),
+                                                    1.0,
+                                                    "model",
+                                                    1.0,
+                                                    loads};
     return setup;
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("between two loads the ratio goes from one to the other, and fades bey
 TEST_CASE("the ratio scales what a step and a round take, of the deployment that was measured alone") {
     const RoundSetup measured = with_loads(some_loads);
     RoundSetup numbers = measured;
-    numbers.platform.stack.measured_loads = {};
+    numbers.platform.stack.measured.measured_loads = {};
     const auto at = [](const RoundSetup& setup, const DesignPoint& point) { return evaluate(compile_round(setup), point); };
     const RoundEstimate with = at(measured, {3, 8.0, 1000.0}), without = at(numbers, {3, 8.0, 1000.0});
     CHECK(with.round / without.round == Approx(1.7));
@@ -100,7 +100,7 @@ TEST_CASE("the ratio scales what a step and a round take, of the deployment that
 
     for (int other = 0; other < 5; ++other) {
         RoundSetup elsewhere = measured;
-        MeasuredLoads& loads = elsewhere.platform.stack.measured_loads;
+        MeasuredLoads& loads = elsewhere.platform.stack.measured.measured_loads;
         std::string* const names[] = {&loads.target, &loads.weights, &loads.device, &loads.mode};
         if (other < 4) {
             *names[other] = "another";
@@ -110,7 +110,7 @@ TEST_CASE("the ratio scales what a step and a round take, of the deployment that
         CHECK(at(elsewhere, {3, 8.0, 1000.0}).round == without.round);
     }
     RoundSetup drafter = measured;
-    drafter.platform.stack.measured_loads.drafter = "one-layer";
+    drafter.platform.stack.measured.measured_loads.drafter = "one-layer";
     CHECK(at(drafter, {3, 8.0, 1000.0}).round / without.round < 1.1);  // what plain steps say
     CHECK(at(drafter, {0, 8.0, 1000.0}).round == at(measured, {0, 8.0, 1000.0}).round);
 }
@@ -132,7 +132,7 @@ TEST_CASE("prompts between rounds are part of what was measured") {
     setup.prompt_tokens = 1000.0;
     setup.output_tokens = 100.0;
     RoundSetup numbers = setup;
-    numbers.platform.stack.measured_loads = {};
+    numbers.platform.stack.measured.measured_loads = {};
     const RoundEstimate with = evaluate(compile_round(setup), {3, 8.0, 1000.0});
     const RoundEstimate without = evaluate(compile_round(numbers), {3, 8.0, 1000.0});
     CHECK(without.prompts > Seconds(0.0));

@@ -35,7 +35,7 @@ TEST_CASE("eager attention's memory grows with the square of the prompt, memory-
     for (const double prompt : {1000.0, 4000.0, 8000.0}) {
         CHECK(beyond_cache(prompt).value() - fixed == Approx(prompt * per_token + 8.0 * 32 * prompt * prompt).epsilon(1e-6));
     }
-    setup.platform.stack.score_bytes = Bytes(0.0);
+    setup.platform.stack.caches.score_bytes = Bytes(0.0);
     CHECK(beyond_cache(8000.0).value() - fixed == Approx(8000.0 * per_token).epsilon(1e-6));
 }
 
@@ -54,9 +54,9 @@ TEST_CASE("chunked prefill bounds what prompts need, and a batch of short prompt
 
 TEST_CASE("plain decoding is one captured graph, whose memory and whose single token it needs") {
     RoundSetup setup = llama_on("h200", "vllm");
-    setup.platform.stack.memory_per_graph = Bytes(0.0);
+    setup.platform.stack.memory.memory_per_graph = Bytes(0.0);
     const Bytes without = peak(setup, 1.0, 1000.0);
-    setup.platform.stack.memory_per_graph = Bytes(1e9);
+    setup.platform.stack.memory.memory_per_graph = Bytes(1e9);
     CHECK((peak(setup, 1.0, 1000.0) - without).value() == Approx(1e9));
     const RoundRow plain = compile_round(setup).row(0);
     CHECK(plain.logits == 1.0);

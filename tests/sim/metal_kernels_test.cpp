@@ -92,7 +92,7 @@ TEST_CASE("Metal's share of the bandwidth holds on Metal alone", "[stack]") {
         setup.target = model("llama-3.1-8b");
         setup.precision = setup.target.precision;
         setup.platform = platform(device, "ideal");
-        setup.platform.stack.metal_memory_efficiency = share;
+        setup.platform.stack.kernels.metal_memory_efficiency = share;
         setup.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}};
         return evaluate(compile_round(setup), {0, 1.0, 0.0}).autoregressive.value();
     };
@@ -104,8 +104,8 @@ TEST_CASE("Metal's share of the bandwidth holds on Metal alone", "[stack]") {
     wrong.precision = wrong.target.precision;
     wrong.platform = platform("m4-max", "ideal");
     wrong.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}};
-    wrong.platform.stack.metal_memory_efficiency = 1.5;
-    wrong.platform.stack.row_curves = {
+    wrong.platform.stack.kernels.metal_memory_efficiency = 1.5;
+    wrong.platform.stack.kernels.row_curves = {
         {.least_unpacking = -1.0, .few_rows = 2000.0, .few_rows_speed = 0.5, .reads_per_row = 2.0, .tile = 0.5}};
     CHECK(problems_of(wrong).size() == 5);
 }

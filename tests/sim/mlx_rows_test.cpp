@@ -1,6 +1,7 @@
 // MLX's products of few rows with quantised weights, beside what MLX's contributors measured.
 #include <catch2/catch.hpp>
 
+#include "operation_time.h"
 #include "setups.h"
 #include "sim/kernel_pricing.h"
 #include "sim/precision.h"
@@ -25,11 +26,8 @@ double layer_on(const std::string& device, double rows) {
     const Precision precision = mlx_precision(4.0, 64.0, NumberFormat::bf16);
     layer.bytes.fixed = precision.weights.per_element() * (layer.inputs * layer.outputs);
     const Rates rates = price_kernel(layer, precision, platform(device, "mlx")).rates;
-    REQUIRE(rates.rule == RowRule::curve);
-    const ShapeTerms shape = terms_of({rows});
-    return operation_time<false, false, RowRule::curve>(layer, rates, shape, bytes_of<false, false>(layer, shape),
-                                                        flops_of<false>(layer, shape))
-        .value();
+    REQUIRE(std::holds_alternative<RowCosts>(rates.rule));
+    return testing::time_of(layer, rates, {rows}).value();
 }
 
 }  // namespace

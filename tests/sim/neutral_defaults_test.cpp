@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "neutral.h"
+#include "operation_time.h"
 #include "sim/draft_acceptance.h"
 #include "sim/drafters/draft_steps.h"
 #include "sim/fpga/block_pipeline.h"
@@ -37,12 +38,9 @@ TEST_CASE("a law that states nothing is the data sheet") {
     layer.flops.per_token = Flops(10.0);
     layer.bytes.fixed = Bytes(30.0);
     const Rates rates = measured_rates(KernelLaw{}, sheet, layer);
-    REQUIRE(rates.rule == RowRule::none);
+    REQUIRE(std::holds_alternative<NoRows>(rates.rule));
     for (const double rows : {1.0, 4.0}) {
-        const ShapeTerms terms = terms_of({rows});
-        const Seconds time = operation_time<false, false, RowRule::none>(
-            layer, rates, terms, bytes_of<false, false>(layer, terms), flops_of<false>(layer, terms));
-        CHECK(time == Seconds(std::max(30.0, 10.0 * rows)));
+        CHECK(testing::time_of(layer, rates, {rows}) == Seconds(std::max(30.0, 10.0 * rows)));
     }
     const RowSteps steps;
     check_ones({steps.tile, steps.least_tile, steps.inverse_least_tile, steps.padding});
@@ -50,13 +48,14 @@ TEST_CASE("a law that states nothing is the data sheet") {
 
 TEST_CASE("a stack that states nothing reaches the data sheet, and adds nothing") {
     const Stack stack;
-    check_ones({stack.memory_efficiency, stack.compute_efficiency, stack.scan_efficiency, stack.attention_efficiency,
-                stack.shared_prefix_read, stack.launch_factor, stack.graph_launch_factor, stack.expert_speed, stack.time_factor,
-                stack.round_factor, stack.prompt_wait, stack.state_slots});
+    check_ones({stack.kernels.memory_efficiency, stack.kernels.compute_efficiency, stack.kernels.scan_efficiency,
+                stack.kernels.attention_efficiency, stack.caches.shared_prefix_read, stack.launching.launch_factor,
+                stack.launching.graph_launch_factor, stack.kernels.expert_speed, stack.measured.time_factor,
+                stack.measured.round_factor, stack.serving.prompt_wait, stack.states.state_slots});
     check_ones({CalibratedNumbers{}.launch_factor, CalibratedNumbers{}.expert_speed, OperationLaunches{}.factor,
                 PowerPoint{}.memory, PowerPoint{}.compute, Device{}.host_speed, RowCurve{}.few_rows, LinearSpeed{}.memory,
                 LinearSpeed{}.compute});
-    CHECK(stack.calls_per_copy == 3.0);  // a view of either row, and the copy
+    CHECK(stack.launching.calls_per_copy == 3.0);  // a view of either row, and the copy
 }
 
 TEST_CASE("a pass that states nothing is one token of one sequence, run once on one rank") {
@@ -65,7 +64,7 @@ TEST_CASE("a pass that states nothing is one token of one sequence, run once on 
     const Operation operation;
     check_ones({operation.count, operation.launches, operation.weight_copies, operation.rows_per_token, operation.ranks,
                 operation.own_routing, operation.shared_read, operation.busiest_share});
-    check_ones({TimedOperation{}.runs, TimedOperation{}.memory_runs, PassConstants{}.time_factor, OperationEstimate{}.count});
+    check_ones({TimedOperation{}.runs, TimedOperation{}.memory_runs(), PassConstants{}.time_factor, OperationEstimate{}.count});
     check_ones({PassOptions{}.ranks, PassOptions{}.shared_prefix_read, Platform{}.ranks});
     const LayerContext layer;
     check_ones({layer.ranks, layer.shared_prefix_read, layer.occurrences, layer.copies});

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "operation_time.h"
 #include "setups.h"
 #include "sim/layers/layers.h"
 #include "sim/parallelism.h"
@@ -193,11 +194,8 @@ TEST_CASE("an exchange takes its startup or its transfer, and a part of the shor
     sheet.per_byte = 1.0 / BytesPerSecond(1.0);
     const auto time = [&](double tokens) {
         const Rates rates = measured_rates(law, sheet, operation);
-        REQUIRE(rates.rule == RowRule::exchange);
-        const ShapeTerms terms = terms_of({tokens, 1.0, 0.0, 1.0});
-        return operation_time<false, false, RowRule::exchange>(operation, rates, terms,
-                                                               bytes_of<false, false>(operation, terms), Flops(0.0))
-            .value();
+        REQUIRE(std::holds_alternative<Exchange>(rates.rule));
+        return testing::time_of(operation, rates, {tokens}).value();
     };
     // 2 experts of 10 bytes a token at half a byte a second; 100 + 10·1 + 4·5 to start.
     CHECK(time(1.0) == Approx(130.0 + 0.25 * 40.0));
@@ -372,14 +370,16 @@ TEST_CASE("several hosts: tensor parallelism stays on the fast link, rows cross 
     CHECK(link_between(setup.platform, 32.0)->name == "network");
     CHECK(link_of(setup.platform)->name == "network");
     const CompiledPass pass = compile_pass(setup.target, setup.precision, setup.platform, {});
-    for (const TimedOperation& timed : pass.operations) {
-        if (timed.operation.name.ends_with("expert dispatch")) {
+    for (std::size_t i = 0; i < pass.operations.size(); ++i) {
+        const std::string& name = pass.launched[i].name;
+        const Rates& rates = pass.operations[i].rates;
+        if (name.ends_with("expert dispatch")) {
             // Of 32 ranks 8 are on the own host, whose rows take NVLink.
             const double slow = link_between(setup.platform, 32.0)->bandwidth.value();
-            CHECK(timed.rates.per_byte.value() == Approx(0.75 / slow));
+            CHECK(rates.per_byte.value() == Approx(0.75 / slow));
         }
-        if (timed.operation.name.ends_with("attention, all-reduce") || timed.operation.name.ends_with(": all-reduce")) {
-            CHECK(timed.rates.rule == RowRule::lines);  // measured
+        if (name.ends_with("attention, all-reduce") || name.ends_with(": all-reduce")) {
+            CHECK(std::holds_alternative<CollectiveLines>(rates.rule));  // measured
         }
     }
 }
@@ -393,8 +393,8 @@ TEST_CASE("a drafter on one rank moves all of its weights, and nothing between r
     const CompiledRound alone = compile_round(setup);
     CHECK(alone.memory.draft_weights > 7.5 * shared.memory.draft_weights);
     const auto collectives = [](const CompiledPass& pass) {
-        return std::count_if(pass.operations.begin(), pass.operations.end(),
-                             [](const TimedOperation& timed) { return timed.operation.kind == OperationKind::collective; });
+        return std::count_if(pass.launched.begin(), pass.launched.end(),
+                             [](const LaunchedOperation& operation) { return operation.kind == OperationKind::collective; });
     };
     CHECK(collectives(shared.pass(PassId::draft)) > 0);
     CHECK(collectives(alone.pass(PassId::draft)) == 0);

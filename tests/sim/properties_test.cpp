@@ -107,7 +107,7 @@ TEST_CASE("a device twice as fast in everything takes half the time") {
         for (FlopsPerSecond& peak : random.setup.platform.device.peak) {
             peak *= 2.0;
         }
-        random.setup.platform.stack.host_per_pass = random.setup.platform.stack.host_per_pass * 0.5;
+        random.setup.platform.stack.passes.host_per_pass = random.setup.platform.stack.passes.host_per_pass * 0.5;
         CHECK(estimate(random).round.value() == Approx(0.5 * base.round.value()).epsilon(1e-9));
     });
 }

@@ -1,6 +1,7 @@
 // Do the costs of rows, outputs and whole items follow their definitions, and is more work never cheaper?
 #include <catch2/catch.hpp>
 
+#include "operation_time.h"
 #include "sim/operations.h"
 #include "sim/rates.h"
 
@@ -21,17 +22,8 @@ Rates unit_rates() {
 
 double time_of(const KernelLaw& law, const Operation& operation, const PassShape& shape) {
     const Rates rates = measured_rates(law, unit_rates(), operation);
-    const ShapeTerms terms = terms_of(shape);
-    if (operation.reads_context) {
-        REQUIRE(rates.rule == RowRule::curve);
-        return operation_time<true, false, RowRule::curve>(operation, rates, terms, bytes_of<true, false>(operation, terms),
-                                                           flops_of<true>(operation, terms))
-            .value();
-    }
-    REQUIRE(rates.rule == RowRule::curve);
-    return operation_time<false, false, RowRule::curve>(operation, rates, terms, bytes_of<false, false>(operation, terms),
-                                                        flops_of<false>(operation, terms))
-        .value();
+    REQUIRE(std::holds_alternative<RowCosts>(rates.rule));
+    return testing::time_of(operation, rates, shape).value();
 }
 
 /// 10 FLOPs a row, and 30 bytes of weights.
@@ -81,11 +73,8 @@ TEST_CASE("linear layers compute whole tiles of rows, in whole waves of tiles") 
     const Operation layer = linear_layer();
     const auto time = [&](const KernelLaw& law, double rows) {
         const Rates rates = measured_rates(law, unit_rates(), layer);
-        REQUIRE(rates.rule == RowRule::steps);
-        const ShapeTerms terms = terms_of({rows});
-        return operation_time<false, false, RowRule::steps>(layer, rates, terms, bytes_of<false, false>(layer, terms),
-                                                            flops_of<false>(layer, terms))
-            .value();
+        REQUIRE(std::holds_alternative<RowSteps>(rates.rule));
+        return testing::time_of(layer, rates, {rows}).value();
     };
     KernelLaw law;
     law.row_tile = 8.0;
@@ -210,10 +199,11 @@ TEST_CASE("a cache whose pages fit costs attention no step, whatever its share")
     attention.kind = OperationKind::attention;
     attention.reads_context = true;
     attention.bytes.per_context = Bytes(4.0);
-    CHECK(measured_rates(law, unit_rates(), attention).steps.step == Seconds(0.0));
+    const auto costs = [&] { return std::get<RowCosts>(measured_rates(law, unit_rates(), attention).rule); };
+    CHECK(costs().step == Seconds(0.0));
     law.step_rows = 100.0;  // half of 4 bytes for each token beyond
-    CHECK(measured_rates(law, unit_rates(), attention).steps.step == Seconds(2.0));
-    CHECK(measured_rates(law, unit_rates(), attention).steps.step_after == 100.0);
+    CHECK(costs().step == Seconds(2.0));
+    CHECK(costs().step_after == 100.0);
 }
 
 }  // namespace rates_test

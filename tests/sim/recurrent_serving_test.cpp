@@ -30,7 +30,7 @@ RoundSetup hybrid_on(const std::string& device, const std::string& stack) {
 }
 
 RoundEstimate apart(RoundSetup setup, double exponent, double batch) {
-    setup.platform.stack.recurrent_passes_apart = exponent;
+    setup.platform.stack.states.recurrent_passes_apart = exponent;
     return evaluate(compile_round(setup), {3, batch, 500.0});
 }
 
@@ -39,7 +39,7 @@ RoundEstimate apart(RoundSetup setup, double exponent, double batch) {
 TEST_CASE("an engine that splits a batch by sequence verifies b sequences in b times what one takes") {
     const RoundSetup setup = hybrid_on("strix-halo", "llama.cpp");
     const Seconds one = apart(setup, 0.0, 1.0).verify;
-    const double host = setup.platform.stack.host_per_sequence.value();
+    const double host = setup.platform.stack.host[HostDriver::sequence].value();
     REQUIRE(host == 0.0);
     for (const double batch : {1.0, 2.0, 5.0, 16.0}) {
         const RoundEstimate together = apart(setup, 0.0, batch), split = apart(setup, 1.0, batch);
@@ -52,7 +52,7 @@ TEST_CASE("an engine that splits a batch by sequence verifies b sequences in b t
 
 TEST_CASE("where the build decides, the price lies between both ways, near their geometric middle") {
     const RoundSetup setup = hybrid_on("strix-halo", "llama.cpp");
-    CHECK(setup.platform.stack.recurrent_passes_apart == 0.5);
+    CHECK(setup.platform.stack.states.recurrent_passes_apart == 0.5);
     // Measured with CUDA: together.
     const RoundSetup cuda = hybrid_on("rtx-5090", "llama.cpp");
     CHECK(evaluate(compile_round(cuda), {3, 8.0, 500.0}).verify == apart(cuda, 0.0, 8.0).verify);
@@ -118,7 +118,7 @@ TEST_CASE("an engine that divides its memory beforehand holds as many sequences 
     CHECK(sum.value() == Approx(evaluate(round, {3, 4.0, 500.0}).memory.value()));
 
     // Long contexts fill the caches' share first: then the division costs nothing.
-    setup.platform.stack.state_pool_share = 0.0;
+    setup.platform.stack.states.state_pool_share = 0.0;
     const CompiledRound undivided = compile_round(setup);
     CHECK(evaluate(undivided, {3, 4.0, 500'000.0}).memory == evaluate(round, {3, 4.0, 500'000.0}).memory);
     CHECK(largest_that_fits(undivided, undivided.row(3), 500.0) > most(3));

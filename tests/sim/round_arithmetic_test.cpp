@@ -345,7 +345,7 @@ TEST_CASE("sequences cache what they begin with once") {
 TEST_CASE("a step's token budget is reached before it is exceeded") {
     RoundSetup setup = testing::pair_setup("llama-3-8b", "llama-3.2-1b", testing::platform("h100-sxm", "vllm"));
     setup.speculations = chains_up_to(4);
-    setup.platform.stack.step_tokens = 4.0;
+    setup.platform.stack.serving.step_tokens = 4.0;
     const CompiledRound round = compile_round(setup);
     CHECK(round.row(3).problem.empty());  // three drafts and the token before them
     CHECK_FALSE(round.row(4).problem.empty());
@@ -383,7 +383,7 @@ TEST_CASE("engines that address states by index copy one where several rows star
     setup.acceptance.siblings = RankAcceptance::assumed();
     setup.speculations = chains_up_to(2);
     setup.speculations.push_back({WidthsShape{{2, 1}}, Verification::unrolled, "tree"});
-    setup.platform.stack.state_copy = StateCopy::by_index;
+    setup.platform.stack.launching.state_copy = StateCopy::by_index;
     const auto copies = [&](Rollback rollback, int speculation) {
         setup.rollback = rollback;
         const CompiledRound round = compile_round(setup);

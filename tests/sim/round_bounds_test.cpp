@@ -170,7 +170,7 @@ TEST_CASE("no point beats its bounds where one block walks along a cache") {
     for (const CostMode mode : {CostMode::roofline, CostMode::calibrated}) {
         RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "sglang"));
         setup.platform.mode = mode;
-        AttentionKernels& kernels = setup.platform.stack.attention_kernels;
+        AttentionKernels& kernels = setup.platform.stack.picked.attention_kernels;
         kernels.name = kernels.title = "mine";
         kernels.decode_walk = Seconds(7e-9);
         kernels.verify_walk = Seconds(45e-9);
@@ -256,7 +256,7 @@ TEST_CASE("a start that shortens as bytes grow lies within its bounds, as does a
     linear.flops.per_token = Flops(1e9);
     linear.bytes.fixed = Bytes(1e6);
     const CompiledPass by_rows = by_law(KernelClass::gemm, curve, {linear});
-    REQUIRE(by_rows.operations.front().rates.rule == RowRule::curve);
+    REQUIRE(std::holds_alternative<RowCosts>(by_rows.operations.front().rates.rule));
     const PassBounds of_rows = bounds_of(by_rows, {5.0}, {5.0});
     const Seconds exact = totals_of(by_rows, {5.0}).device;
     CHECK(of_rows.least.device < exact);

@@ -200,7 +200,7 @@ TEST_CASE("an eager stack is bound by its launches where the device is faster") 
     const RoundEstimate estimate = evaluate(round, {1, 1.0, 0.0});
     CHECK(estimate.autoregressive == round.pass(PassId::plain).launch_time + round.pass(PassId::plain).host);
     // 24 layers with 7 operations each, and embedding, norm, head and sampling: a launch factor of kernels each.
-    CHECK(round.pass(PassId::plain).launches > 24 * 6 * eager.platform.stack.launch_factor);
+    CHECK(round.pass(PassId::plain).launches > 24 * 6 * eager.platform.stack.launching.launch_factor);
 }
 
 TEST_CASE("eager Transformer layers cost about what was measured on an RTX 4090 host: 0.37 ms") {
@@ -266,7 +266,7 @@ TEST_CASE("prefill of a long prompt is compute-bound and near its FLOPs over the
 
 TEST_CASE("Medusa heads: one residual block and one LM head a draft token, no cache, no more drafts than heads") {
     RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    setup.platform.stack.memory_efficiency = 1.0;
+    setup.platform.stack.kernels.memory_efficiency = 1.0;
     setup.drafter = MedusaDrafter{4, 1};
     const CompiledRound round = compile_round(setup);
     CHECK(round.runs(4));

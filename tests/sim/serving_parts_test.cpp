@@ -31,7 +31,7 @@ Seconds time_of_prompt(const CompiledPass& pass, double tokens, double cached) {
 
 TEST_CASE("a prompt is read in equal chunks of what the stack reads at once, each after those before it") {
     RoundSetup setup = serving();
-    setup.platform.stack.prefill_tokens = 400.0;  // three chunks
+    setup.platform.stack.serving.prefill_tokens = 400.0;  // three chunks
     const CompiledRound round = compile_round(setup);
     Seconds chunks;
     for (const double before : {0.0, 1.0, 2.0}) {
@@ -54,22 +54,22 @@ TEST_CASE("what of a device an engine may take: a share of it, of the pools, or 
     const auto capacity = [&] { return compile_round(setup).memory.capacity.value(); };
     const double device = setup.platform.device.memory.value();
     setup.platform.memory_utilisation = 0.5;
-    setup.platform.stack.memory_share_of = MemoryShare::device;
+    setup.platform.stack.memory.memory_share_of = MemoryShare::device;
     CHECK(capacity() == Approx(0.5 * device));
     setup.platform.memory_limit = Bytes(0.25 * device);
     CHECK(capacity() == Approx(0.25 * device));
     setup.platform.memory_limit = Bytes(0.75 * device);
     CHECK(capacity() == Approx(0.5 * device));
     setup.platform.memory_limit.reset();
-    setup.platform.stack.memory_share_of = MemoryShare::pools;
+    setup.platform.stack.memory.memory_share_of = MemoryShare::pools;
     const MemoryModel memory = compile_round(setup).memory;
-    const double chunk = std::min(setup.platform.stack.prefill_tokens, 16384.0);
+    const double chunk = std::min(setup.platform.stack.serving.prefill_tokens, 16384.0);
     const double outside = memory.reserved.value() + memory.per_graph.value() + memory.prefill.per_token.value() * chunk;
     CHECK(capacity() == Approx(0.5 * device + outside));
     setup.platform.memory_utilisation = 1.0;
     CHECK(capacity() == Approx(device));  // no more than all
     setup.platform.memory_utilisation = 0.5;
-    setup.platform.stack.memory_share_of = MemoryShare::leftover;
+    setup.platform.stack.memory.memory_share_of = MemoryShare::leftover;
     const double fixed = memory.target_weights.value() + memory.draft_weights.value() + outside;
     CHECK(capacity() == Approx(fixed + 0.5 * (device - fixed)));
     CHECK(compile_round(setup).memory.plain_capacity.value() ==

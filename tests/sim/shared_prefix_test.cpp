@@ -39,7 +39,7 @@ TEST_CASE("sequences after the first read a shared prefix at the stack's price, 
     const double token = 32.0 * 2.0 * 8.0 * 128.0 * 2.0;
     for (const double read : {1.0, 0.5, 0.12}) {
         RoundSetup setup = llama("vllm-0.14", 0.0);
-        setup.platform.stack.shared_prefix_read = read;
+        setup.platform.stack.caches.shared_prefix_read = read;
         const CompiledRound apart = compile_round(setup);
         setup.shared_prefix = prefix;
         const CompiledRound together = compile_round(setup);
@@ -65,12 +65,12 @@ TEST_CASE("attention over latents and windows of others read all that they see",
         setup.shared_prefix = prefix;
         const CompiledRound round = compile_round(setup);
         std::size_t shared = 0, in_full = 0;
-        for (const TimedOperation& timed : round.pass(PassId::plain).operations) {
-            const Operation& operation = timed.operation;
-            if (operation.reads_context) {
-                const bool cheaper = operation.shared_context > 0.0 && operation.shared_read < 1.0;
+        const CompiledPass& pass = round.pass(PassId::plain);
+        for (std::size_t i = 0; i < pass.operations.size(); ++i) {
+            if (const auto& [cost, rates, runs, through_memory, reads_context] = pass.operations[i]; reads_context) {
+                const bool cheaper = cost.shared_context > 0.0 && cost.shared_read < 1.0;
                 ++(cheaper ? shared : in_full);
-                CHECK(cheaper == (operation.name.ends_with(": attention") && operation.reach.window == unlimited));
+                CHECK(cheaper == (pass.launched[i].name.ends_with(": attention") && cost.reach.window == unlimited));
             }
         }
         CHECK(in_full > 0);
@@ -131,7 +131,7 @@ TEST_CASE("a shared prefix that no prompt can begin with is a problem", "[prefix
         setup.shared_prefix = wrong;
         CHECK(problems_of(setup) == std::vector<std::string>{"shared_prefix must be a number of tokens"});
     }
-    setup.platform.stack.shared_prefix_read = 0.0;
+    setup.platform.stack.caches.shared_prefix_read = 0.0;
     CHECK_FALSE(problems_of(setup).empty());
 }
 

@@ -172,16 +172,16 @@ TEST_CASE("the share of its memory that an engine takes") {
     platform.device.memory = Bytes(100.0);
     platform.ranks = 2.0;
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::some) == 1.0);
-    platform.stack.memory_reserves = {{Bytes(100.0), Bytes(50.0), {}, {}, {}},
-                                      {Bytes(200.0), Bytes(10.0), Bytes(4.0), Bytes(5.0), Bytes(7.0)}};
+    platform.stack.memory.memory_reserves = {{Bytes(100.0), Bytes(50.0), {}, {}, {}},
+                                             {Bytes(200.0), Bytes(10.0), Bytes(4.0), Bytes(5.0), Bytes(7.0)}};
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::nothing) == 1.0 - 18.0 / 100);
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::some) == 1.0 - 23.0 / 100);
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::whole_model) == 1.0 - 25.0 / 100);
-    platform.stack.memory_reserves.back().base = Bytes(500.0);
+    platform.stack.memory.memory_reserves.back().base = Bytes(500.0);
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::some) == 0.01);
     platform.device.memory = Bytes(200.0);
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::some) == 1.0);  // none is stated for such a device
-    platform.stack.memory_utilisation = 0.9;
+    platform.stack.memory.memory_utilisation = 0.9;
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::some) == 0.9);
     platform.memory_utilisation = 0.8;
     CHECK(memory_utilisation_of(platform, DrafterOnDevice::some) == 0.8);

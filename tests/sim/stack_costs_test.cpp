@@ -15,8 +15,8 @@ using namespace treeline::testing::stack_setups;
 TEST_CASE("kernels that reach half of the bandwidth take twice as long where memory bounds them") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
     const Seconds whole = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
-    setup.platform.stack.memory_efficiency = 0.5;
-    setup.platform.stack.unhidden = 0.0;
+    setup.platform.stack.kernels.memory_efficiency = 0.5;
+    setup.platform.stack.kernels.unhidden = 0.0;
     // Token-by-token scans add their few FLOPs to the memory time, so a little less than twice.
     const Seconds half = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
     CHECK(half / whole == Approx(2.0).epsilon(0.01));
@@ -31,7 +31,7 @@ TEST_CASE("few rows of quantised weights run on vector units, one after the othe
     setup.speculations = {chain(0)};
     const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
     CHECK(step(8.0) == Approx(step(1.0)).epsilon(0.05));
-    setup.platform.stack.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 8.0, .few_rows_speed = 0.5}};
+    setup.platform.stack.kernels.row_curves = {{.weights = CurveWeights::narrow, .few_rows = 8.0, .few_rows_speed = 0.5}};
     // A further row of the layers takes their FLOPs at half of 35.6 TFLOP/s; from 8 rows on, nothing until the matrix units
     // (71 TFLOP/s) need as long, which they do at 32 rows. The head, in 16 bits, is not among them.
     const double row = 2.0 * static_cast<double>(body_parameters(setup.target)) / (0.5 * 35.6e12);
@@ -66,7 +66,7 @@ TEST_CASE("a stack may say how fast it multiplies weights that it unpacks: by ve
     setup.speculations = {chain(0)};
     const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
     const double alone = step(1.0), many = step(512.0);
-    setup.platform.stack.row_curves = {
+    setup.platform.stack.kernels.row_curves = {
         {.weights = CurveWeights::unpacked, .few_rows = 4.0, .tile = 32.0, .speed = 0.5, .hides = true}};  // of 35.6 TFLOP/s
     const double row = 2.0 * static_cast<double>(body_parameters(setup.target)) / (0.5 * 35.6e12);
     CHECK(step(1.0) == Approx(alone).epsilon(0.01));  // reading hides a row
@@ -80,7 +80,7 @@ TEST_CASE("a stack may say how fast it multiplies weights that it unpacks: by ve
     // Weights that matrix units compute as they are stored are not unpacked.
     setup.precision = uniform_precision(NumberFormat::bf16);
     const double wide = step(8.0);
-    setup.platform.stack.row_curves.clear();
+    setup.platform.stack.kernels.row_curves.clear();
     CHECK(step(8.0) == wide);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
     setup.speculations = {chain(0)};
     const auto step = [&](double batch) { return evaluate(compile_round(setup), {0, batch, 0.0}).round.value(); };
     const double one = step(1.0);
-    setup.platform.stack.row_curves = {{.tile = 16.0, .matrix_tile = 64.0}};  // 16 on devices without matrix units
+    setup.platform.stack.kernels.row_curves = {{.tile = 16.0, .matrix_tile = 64.0}};  // 16 on devices without matrix units
     // 64 rows at 71 TFLOP/s; a single row runs on vector units.
     const double parameters = static_cast<double>(body_parameters(setup.target)) +
                               static_cast<double>(setup.target.width * setup.target.vocabulary_size);
@@ -105,7 +105,7 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
     setup.target = model("qwen3-30b-a3b");
     setup.precision = setup.target.precision;
     const double one_token = step(1.0), sixteen = step(16.0);
-    setup.platform.stack.row_curves.push_back(
+    setup.platform.stack.kernels.row_curves.push_back(
         {.of = CurveProducts::experts, .few_rows = 4.0, .reads_per_row = 1.0, .hides = true});
     CHECK(step(1.0) == Approx(one_token).epsilon(0.03));
     const double touched = 128.0 * (1.0 - std::pow(15.0 / 16.0, 16.0));
@@ -115,7 +115,7 @@ TEST_CASE("two rows and more compute a whole tile, beside reading the weights") 
 }
 
 TEST_CASE("each token of a scan waits for the one before: layers x tokens x step, replay included") {
-    const auto step = [](Stack& stack) { stack.scan_step = Seconds(1.0 * microsecond); };
+    const auto step = [](Stack& stack) { stack.kernels.scan_step = Seconds(1.0 * microsecond); };
     // Verification of 5 tokens, and a replay of the τ tokens that were accepted: 64·(5 + τ) us.
     const RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
     const double accepted = estimate(setup).accept_length;
@@ -140,7 +140,7 @@ TEST_CASE("the step latency is the same in both faces, to the last bit") {
 
 TEST_CASE("operations of an explained pass still add up with step latencies") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
-    setup.platform.stack.scan_step = Seconds(2.0 * microsecond);
+    setup.platform.stack.kernels.scan_step = Seconds(2.0 * microsecond);
     for (const ExplainedPass& pass : explain(compile_round(setup), {1, 2.0, 100.0})) {
         Seconds sum;
         for (const OperationEstimate& operation : pass.operations) {
@@ -159,7 +159,7 @@ TEST_CASE("layers of experts have a time of their own, experts a speed, and a de
     const DesignPoint plain{0, 8.0, 1000.0};
     const auto step = [&] { return evaluate(compile_round(setup), plain).round.value(); };
     const double before = step();
-    setup.platform.stack.per_expert_layer = Seconds(20.0 * microsecond);
+    setup.platform.stack.layers.per_expert_layer = Seconds(20.0 * microsecond);
     const double with_layers = step();
     CHECK((with_layers - before) / microsecond == Approx(36.0 * 20.0));
 
@@ -173,31 +173,31 @@ TEST_CASE("layers of experts have a time of their own, experts a speed, and a de
         return bytes;
     };
     // Few rows: the experts' time is that of their bytes, at 0.88 of 3.35 TB/s.
-    setup.platform.stack.expert_speed = 1.25;
+    setup.platform.stack.kernels.expert_speed = 1.25;
     const double saved = with_layers - step();
     const Stack& stack = setup.platform.stack;
-    const double memory = experts() / (stack.memory_efficiency * setup.platform.device.bandwidth.value());
+    const double memory = experts() / (stack.kernels.memory_efficiency * setup.platform.device.bandwidth.value());
     CHECK(saved > 0.2 * memory);  // and 0.3 of their products' time, which memory does not hide
     CHECK(saved < 0.25 * memory);
 
     const double unscaled = step();
-    setup.platform.stack.time_factor = 1.4;
+    setup.platform.stack.measured.time_factor = 1.4;
     CHECK(step() == Approx(1.4 * unscaled));
-    setup.platform.stack.time_factor = 0.0;
+    setup.platform.stack.measured.time_factor = 0.0;
     CHECK(problems_of(setup.platform.stack).size() == 1);
 }
 
 TEST_CASE("a factor on rounds leaves plain steps as they are") {
     RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
-    setup.platform.stack.host_per_draft_token = Seconds(20e-6);
+    setup.platform.stack.host[HostDriver::draft_token] = Seconds(20e-6);
     const DesignPoint point{3, 8.0, 1024.0};
     const RoundEstimate before = evaluate(compile_round(setup), point);
-    setup.platform.stack.round_factor = 1.25;
+    setup.platform.stack.measured.round_factor = 1.25;
     const RoundEstimate after = evaluate(compile_round(setup), point);
     CHECK(after.round.value() == Approx(1.25 * before.round.value()));
     CHECK(after.autoregressive == before.autoregressive);
     CHECK(evaluate(compile_round(setup), {0, 8.0, 1024.0}).round == before.autoregressive);
-    setup.platform.stack.round_factor = -1.0;
+    setup.platform.stack.measured.round_factor = -1.0;
     CHECK(problems_of(setup.platform.stack).size() == 1);
 }
 
@@ -207,10 +207,11 @@ TEST_CASE("a chunk scan of a few tokens moves the state six times") {
     const RoundSetup setup = mamba_setup(Rollback::joint, {ChainShape{4}, Verification::unrolled_chunk, "chain"});
     const double state = 4.0 * 80 * 64 * 128;
     const CompiledRound round = compile_round(setup);
-    for (const TimedOperation& timed : round.pass(PassId::verify_chunk).operations) {
-        if (timed.operation.kind == OperationKind::scan) {
-            CHECK(timed.operation.bytes.per_sequence.value() == Approx(6.0 * state));
-            CHECK(timed.rates.overlap == 1.0);
+    const CompiledPass& pass = round.pass(PassId::verify_chunk);
+    for (std::size_t i = 0; i < pass.operations.size(); ++i) {
+        if (pass.launched[i].kind == OperationKind::scan) {
+            CHECK(pass.operations[i].cost.bytes.per_sequence.value() == Approx(6.0 * state));
+            CHECK(pass.operations[i].rates.overlap == 1.0);
         }
     }
 }
@@ -219,7 +220,7 @@ TEST_CASE("each captured graph keeps its memory: one a length under joint attain
     const auto added = [](Rollback rollback) {
         RoundSetup setup = mamba_setup(rollback, chain(6));
         const Bytes before = estimate(setup).memory;
-        setup.platform.stack.memory_per_graph = Bytes(1e6);
+        setup.platform.stack.memory.memory_per_graph = Bytes(1e6);
         return (estimate(setup).memory - before).value() / 1e6;
     };
     CHECK(added(Rollback::joint) == Approx(7.0));   // "K + 1 graphs captured" for K drafted tokens, Snakes and Ladders
@@ -228,9 +229,9 @@ TEST_CASE("each captured graph keeps its memory: one a length under joint attain
 
 TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the ends") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
-    setup.platform.stack.unhidden = 0.3;
+    setup.platform.stack.kernels.unhidden = 0.3;
     const Seconds before = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
-    setup.platform.stack.kernel_startup = Seconds(1.0 * microsecond);
+    setup.platform.stack.kernels.kernel_startup = Seconds(1.0 * microsecond);
     // Norm, two projections, convolution, scan and gated norm; embedding, final norm, LM head and sampling.
     const Seconds after = evaluate(compile_round(setup), {0, 1.0, 100.0}).round;
     CHECK((after - before).value() / microsecond == Approx(layers * 6.0 + 4.0));
@@ -238,28 +239,30 @@ TEST_CASE("every kernel takes its start-up once: 6 in a layer, and those at the 
 
 TEST_CASE("what kernels fail to hide: the overlap law's r on matrix products") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
-    setup.platform.stack.unhidden = 0.25;
+    setup.platform.stack.kernels.unhidden = 0.25;
     const CompiledRound round = compile_round(setup);
-    for (const TimedOperation& timed : round.pass(PassId::plain).operations) {
-        CHECK(timed.rates.overlap == (timed.operation.sequential ? 1.0 : 0.25));
+    const CompiledPass& pass = round.pass(PassId::plain);
+    for (std::size_t i = 0; i < pass.operations.size(); ++i) {
+        CHECK(pass.operations[i].rates.overlap == (pass.launched[i].sequential ? 1.0 : 0.25));
     }
 }
 
 TEST_CASE("operations of their own launch factor add gaps; all others keep the stack's") {
     // 64 norms before layers and one after the last; each kernel beyond the first adds a gap of 1 us.
     RoundSetup setup = mamba_setup(Rollback::joint, chain(4));
-    setup.platform.stack.node_cost = Seconds(1.0 * microsecond);
+    setup.platform.stack.launching.node_cost = Seconds(1.0 * microsecond);
     const auto plain = [](const RoundSetup& priced) {
         return evaluate(compile_round(priced), {0, 1.0, 100.0}).autoregressive.value() / microsecond;
     };
     const double before = plain(setup);
-    setup.platform.stack.launch_factors = {{"norm", 9.0}};
+    setup.platform.stack.launching.launch_factors = {{"norm", 9.0}};
     CHECK(plain(setup) - before == Approx(layers * 8.0));
-    setup.platform.stack.launch_factors = {{"gated norm", 3.0}};
+    setup.platform.stack.launching.launch_factors = {{"gated norm", 3.0}};
     CHECK(plain(setup) - before == Approx(layers * 2.0));
-    setup.platform.stack.launch_factors = {{"layer norm", 9.0}, {"unwritten state scan", 9.0}, {"tree attention", 9.0}};
+    setup.platform.stack.launching.launch_factors = {
+        {"layer norm", 9.0}, {"unwritten state scan", 9.0}, {"tree attention", 9.0}};
     CHECK(plain(setup) - before == Approx(0.0).margin(1e-9));  // Mamba-2 has none of these in plain decoding
-    setup.platform.stack.launch_factors = {{"norm", 0.0}};
+    setup.platform.stack.launching.launch_factors = {{"norm", 0.0}};
     CHECK(problems_of(setup.platform.stack).size() == 1);
 }
 
@@ -267,18 +270,18 @@ TEST_CASE("layer norms, scans that leave no state and tree attention are listed 
     RoundSetup neox = mamba_setup(Rollback::truncate, chain(4));
     neox.target = model("pythia-6.9b");
     neox.precision = neox.target.precision;
-    neox.platform.stack.node_cost = Seconds(1.0 * microsecond);
-    const auto norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}, {"layer norm", 1.0}}; };
-    const auto any_norms = [](Stack& stack) { stack.launch_factors = {{"norm", 9.0}}; };
-    const auto layer_norms = [](Stack& stack) { stack.launch_factors = {{"layer norm", 2.0}}; };
+    neox.platform.stack.launching.node_cost = Seconds(1.0 * microsecond);
+    const auto norms = [](Stack& stack) { stack.launching.launch_factors = {{"norm", 9.0}, {"layer norm", 1.0}}; };
+    const auto any_norms = [](Stack& stack) { stack.launching.launch_factors = {{"norm", 9.0}}; };
+    const auto layer_norms = [](Stack& stack) { stack.launching.launch_factors = {{"layer norm", 2.0}}; };
     CHECK(added_microseconds(neox, 1.0, norms) == Approx(0.0).margin(1e-6));
     CHECK(added_microseconds(neox, 1.0, any_norms) > 32.0 * 2.0 * 8.0 - 1.0);             // which they are unless listed
     CHECK(added_microseconds(neox, 1.0, layer_norms) == Approx(32.0 * 2.0).margin(1.1));  // two a layer, and the last one
 
     RoundSetup replayed = mamba_setup(Rollback::replay, chain(4));
-    replayed.platform.stack.node_cost = Seconds(1.0 * microsecond);
+    replayed.platform.stack.launching.node_cost = Seconds(1.0 * microsecond);
     const auto scans = [](Stack& stack) {
-        stack.launch_factors = {{"unwritten state scan", 13.0}, {"activation replay", 22.0}};
+        stack.launching.launch_factors = {{"unwritten state scan", 13.0}, {"activation replay", 22.0}};
     };
     CHECK(added_microseconds(replayed, 1.0, scans) == Approx(layers * (12.0 + 21.0)));
 }
@@ -287,11 +290,11 @@ TEST_CASE("replay as research code does it moves the state more often, and all v
     RoundSetup setup = mamba_setup(Rollback::replay, chain(8));
     const double state = layers * 4.0 * 80 * 64 * 128;
     const double bandwidth = setup.platform.device.bandwidth.value();
-    const auto copied = [](Stack& stack) { stack.replay_traffic = 3.0; };
+    const auto copied = [](Stack& stack) { stack.states.replay_traffic = 3.0; };
     CHECK(added_microseconds(setup, 1.0, copied) == Approx(3.0 * state / bandwidth / microsecond));
-    setup.platform.stack.scan_step = Seconds(1.0 * microsecond);
+    setup.platform.stack.kernels.scan_step = Seconds(1.0 * microsecond);
     const double accepted = estimate(setup).accept_length;
-    const auto all = [](Stack& stack) { stack.replays_rejected = true; };
+    const auto all = [](Stack& stack) { stack.states.replays_rejected = true; };
     CHECK(added_microseconds(setup, 1.0, all) >= Approx(layers * (9.0 - accepted)));
 }
 
@@ -308,12 +311,12 @@ TEST_CASE("attention composed of a framework's operations copies caches and writ
         return evaluate(compile_round(priced), {0, 1.0, 8192.0}).autoregressive.value();
     };
     Stack copies = setup.platform.stack;
-    copies.concatenates_caches = copies.expands_caches = true;
+    copies.caches.concatenates_caches = copies.caches.expands_caches = true;
     const double cache = 32.0 * 2.0 * 8.0 * 128.0 * 2.0 * 8192.0;
     CHECK(step(copies) - step(setup.platform.stack) == Approx((2.0 + 2.0 * 4.0) * cache / bandwidth).epsilon(0.01));
 
     Stack scores = setup.platform.stack;
-    scores.score_traffic = Bytes(4096.0);  // far above what computes, so that memory bounds attention
+    scores.caches.score_traffic = Bytes(4096.0);  // far above what computes, so that memory bounds attention
     RoundSetup eager = setup;
     eager.platform.stack = scores;
     CHECK(time_to_first_token(compile_round(eager), 1024.0).value() >= 32.0 * 32.0 * 1024.0 * 1024.0 * 4096.0 / bandwidth);

@@ -66,7 +66,7 @@ TEST_CASE("look-ups and targets without Gated DeltaNet have no further groups") 
 TEST_CASE("groups are prepared while the device works, so that only short rounds wait for them") {
     const RoundSetup hybrid = dflash_on_h200("qwen3.6-35b-a3b");
     RoundSetup free = hybrid;
-    free.platform.stack.host_per_state_group = free.platform.stack.host_per_delta_round = Seconds(0.0);
+    free.platform.stack.passes.host_per_state_group = free.platform.stack.passes.host_per_delta_round = Seconds(0.0);
     // 30 groups of 0.2 ms, and 3.2 ms further, at this host's 0.66 of a fast one.
     CHECK(round_of(hybrid).value() > round_of(free).value() * 1.2);
     CHECK(round_of(hybrid).value() == Approx(16.05e-3).epsilon(0.05));
@@ -77,7 +77,7 @@ TEST_CASE("groups are prepared while the device works, so that only short rounds
 
     const RoundSetup dense = dflash_on_h200("qwen3-8b");
     RoundSetup dense_and_free = dense;
-    dense_and_free.platform.stack.host_per_state_group = Seconds(0.0);
+    dense_and_free.platform.stack.passes.host_per_state_group = Seconds(0.0);
     CHECK(round_of(dense) == round_of(dense_and_free));
 }
 
@@ -95,9 +95,9 @@ TEST_CASE("layers of Gated DeltaNet add to every pass, those that no kernel spli
     };
     const Stack without = platform("h100-sxm", "ideal").stack;
     Stack with = without;
-    with.per_delta_layer = Seconds(1e-6);
-    with.per_copied_delta_layer = Seconds(2e-6);
-    with.per_verified_delta_layer = Seconds(4e-6);
+    with.layers.per_delta_layer = Seconds(1e-6);
+    with.layers.per_copied_delta_layer = Seconds(2e-6);
+    with.layers.per_verified_delta_layer = Seconds(4e-6);
     const auto added = [&](const std::string& target, PassId pass) {
         return 1e6 * (node_time(target, with, pass) - node_time(target, without, pass));
     };

@@ -27,9 +27,10 @@ OperationCost mixture() {
     return cost;
 }
 
-template <bool reads_context, bool has_experts, RowRule rule>
-double time_of(const OperationCost& cost, const Rates& rates, const PassShape& shape, double bytes, double flops) {
-    return operation_time<reads_context, has_experts, rule>(cost, rates, terms_of(shape), Bytes(bytes), Flops(flops)).value();
+template <bool reads_context, bool has_experts, class Rule>
+double time_of(const Rule& rule, const OperationCost& cost, const Rates& rates, const PassShape& shape, double bytes,
+               double flops) {
+    return operation_time<reads_context, has_experts>(rule, cost, rates, terms_of(shape), Bytes(bytes), Flops(flops)).value();
 }
 
 }  // namespace
@@ -40,15 +41,15 @@ TEST_CASE("the overlap law: the longer side and a share of the shorter, with the
     CHECK(time_by({Seconds(1.0), Seconds(4.0), Seconds(2.0)}, 1.0) == Seconds(5.0 + 3.0));
 }
 
-TEST_CASE("a quantity of a shape has five parts") {
-    PerShape part;
-    part.fixed = 1.0;
-    part.per_token = 2.0;
-    part.per_logit = 3.0;
-    part.per_sequence = 5.0;
-    part.per_new_token = 7.0;
+TEST_CASE("rows are tokens of the pass or its logits, and new tokens of a sequence") {
+    RowCount rows;
+    rows.fixed = 1.0;
+    rows.per_row = 2.0;
+    rows.per_new_token = 7.0;
     // 4 sequences of 2 tokens, logits of 3 each: 8 tokens, 12 logits.
-    CHECK(part.at(terms_of({4.0, 2.0, 0.0, 3.0})) == 1.0 + 16 + 36 + 20 + 14);
+    CHECK(rows.at(terms_of({4.0, 2.0, 0.0, 3.0})) == 1.0 + 16 + 14);
+    rows.of_logits = true;
+    CHECK(rows.at(terms_of({4.0, 2.0, 0.0, 3.0})) == 1.0 + 24 + 14);
     CHECK(terms_of({4.0, 2.0, 9.0, 3.0}).token_pairs == 16.0);
     CHECK(terms_of({4.0, 2.0, 9.0, 3.0}).context == 9.0);
 }
@@ -58,11 +59,11 @@ TEST_CASE("traffic ramps a kernel's startup up, and sequences that read a contex
     rates.startup = Seconds(2.0);
     rates.ramp = Seconds(8.0);
     rates.per_ramp = 1.0 / 16;
-    CHECK(time_of<false, false, RowRule::none>({}, rates, {1.0}, 4.0, 0.0) == 2 + 8 * 0.25 + 4);
-    CHECK(time_of<false, false, RowRule::none>({}, rates, {1.0}, 64.0, 0.0) == 2 + 8 + 64);
+    CHECK(time_of<false, false>(NoRows{}, {}, rates, {1.0}, 4.0, 0.0) == 2 + 8 * 0.25 + 4);
+    CHECK(time_of<false, false>(NoRows{}, {}, rates, {1.0}, 64.0, 0.0) == 2 + 8 + 64);
     rates.per_sequence = Seconds(3.0);
-    CHECK(time_of<true, false, RowRule::none>({}, rates, {5.0, 1.0, 0.0, 1.0}, 64.0, 0.0) == 2 + 15 + 8 + 64);
-    CHECK(time_of<false, false, RowRule::none>({}, rates, {5.0, 1.0, 0.0, 1.0}, 64.0, 0.0) == 2 + 8 + 64);
+    CHECK(time_of<true, false>(NoRows{}, {}, rates, {5.0, 1.0, 0.0, 1.0}, 64.0, 0.0) == 2 + 15 + 8 + 64);
+    CHECK(time_of<false, false>(NoRows{}, {}, rates, {5.0, 1.0, 0.0, 1.0}, 64.0, 0.0) == 2 + 8 + 64);
 }
 
 TEST_CASE("attention walks along a cache: a block waits for others where they do not fit at once") {
@@ -71,7 +72,7 @@ TEST_CASE("attention walks along a cache: a block waits for others where they do
     rates.startup = Seconds(1.0);
     rates.per_context = Seconds(0.5);
     const auto time = [&](double sequences, double tokens) {
-        return time_of<true, false, RowRule::none>(cost, rates, {sequences, tokens, 100.0, 1.0}, 10.0, 0.0);
+        return time_of<true, false>(NoRows{}, cost, rates, {sequences, tokens, 100.0, 1.0}, 10.0, 0.0);
     };
     CHECK(time(1.0, 1.0) == 1 + 50);
     CHECK(time(1.0, 4.0) == 1 + 50);
@@ -95,18 +96,17 @@ TEST_CASE("attention walks along a cache: a block waits for others where they do
 TEST_CASE("experts: one tile for each that is touched, half a tile empty beyond") {
     const OperationCost cost = mixture();
     Rates rates = unit_rates();
-    rates.rule = RowRule::experts;
     rates.startup = Seconds(3.0);
-    rates.experts = {SecondsPerByte(2.0), Flops(5.0), 4.0};
+    ExpertTiles tiles{SecondsPerByte(2.0), Flops(5.0), 4.0};
     const auto touched = [&](double tokens) { return 8 * (1 - std::pow(0.75, tokens)); };
     const auto time = [&](double tokens) {
-        return time_of<false, true, RowRule::experts>(cost, rates, {tokens}, 10 * touched(tokens) + 6, 0.0);
+        return time_of<false, true>(tiles, cost, rates, {tokens}, 10 * touched(tokens) + 6, 0.0);
     };
     // One token: two experts of 20 bytes compute two tiles of 4 rows, 6 bytes of activations.
     CHECK(time(1.0) == Approx(3 + 12 + 5 * 4 * 2.0).epsilon(1e-8));
     // 64 tokens: 128 rows, 8·(4 + 1)/2 of which the tiles of all experts hold.
     CHECK(time(64.0) == Approx(3 + 12 + 5 * (4 * touched(64.0) + 128 - 20)).epsilon(1e-8));
-    rates.experts.per_row = Flops(0.0);
+    tiles.per_row = Flops(0.0);
     CHECK(time(1.0) == Approx(3 + 12 + 20).epsilon(1e-8));
     rates.few_expert_rows = 2.0;
     rates.beyond_few_rows = SecondsPerByte(0.5);
@@ -122,30 +122,26 @@ TEST_CASE("experts: one tile for each that is touched, half a tile empty beyond"
 TEST_CASE("experts on a curve: rows are those of one expert that is touched at all") {
     const OperationCost cost = mixture();
     Rates rates = unit_rates();
-    rates.rule = RowRule::curve;
-    rates.costs.rows.per_token = 1.0;
-    rates.costs.items.fixed = 1.0;
-    rates.costs.inverse_workers = 1.0;
-    rates.costs.first = 4.0;
-    rates.costs.slope = 1.0;
+    RowCosts costs;
+    costs.rows.per_row = 1.0;
+    costs.first = 4.0;
+    costs.slope = 1.0;
     // 64 tokens are 128 rows on 8 experts, 16 each: they cost 4 + 15 of full speed, over 16.
     const double each = 64 * 2 / (8 * (1 - std::pow(0.75, 64)));
-    CHECK(time_of<false, true, RowRule::curve>(cost, rates, {64.0}, 0.0, 100.0) ==
-          Approx(100 * (each + 3) / each).epsilon(1e-8));
-    CHECK(time_of<false, true, RowRule::curve>(cost, rates, {0.5}, 0.0, 100.0) == Approx(400.0).epsilon(1e-8));
+    CHECK(time_of<false, true>(costs, cost, rates, {64.0}, 0.0, 100.0) == Approx(100 * (each + 3) / each).epsilon(1e-8));
+    CHECK(time_of<false, true>(costs, cost, rates, {0.5}, 0.0, 100.0) == Approx(400.0).epsilon(1e-8));
     rates.few_expert_rows = 100.0;
     rates.beyond_few_rows = SecondsPerByte(1.0);
-    rates.costs.first = 1.0;
-    CHECK(time_of<false, true, RowRule::curve>(cost, rates, {64.0}, 200.0, 0.0) == Approx(200 + 80 * (1 - std::pow(0.75, 64))));
-    CHECK(time_of<false, true, RowRule::curve>(cost, rates, {50.0}, 200.0, 0.0) == 200.0);  // 100 rows are not beyond
+    costs.first = 1.0;
+    CHECK(time_of<false, true>(costs, cost, rates, {64.0}, 200.0, 0.0) == Approx(200 + 80 * (1 - std::pow(0.75, 64))));
+    CHECK(time_of<false, true>(costs, cost, rates, {50.0}, 200.0, 0.0) == 200.0);  // 100 rows are not beyond
 }
 
 TEST_CASE("prompts: tiles of rows by whole blocks of keys, shared among workers, and the longest one alone") {
     OperationCost cost;
     Rates rates = unit_rates();
-    rates.rule = RowRule::prompt;
     rates.startup = Seconds(7.0);
-    PromptTiles& tiles = rates.prompt;
+    PromptTiles tiles;
     tiles.rows_per_token = 2.0;
     tiles.groups = 3.0;
     tiles.tile = 8.0;
@@ -157,7 +153,7 @@ TEST_CASE("prompts: tiles of rows by whole blocks of keys, shared among workers,
     tiles.per_column = Seconds(0.5);
     tiles.depth = 1.0;
     const auto sides = [&](const PassShape& shape, double bytes = 0.0) {
-        return sides_of_prompt(cost, rates, terms_of(shape), Bytes(bytes));
+        return sides_of(tiles, cost, rates, terms_of(shape), Bytes(bytes));
     };
     // 10 tokens after 100: each sees 105.5 in the mean; a tile of 4 reads (4 + 16 − 2)/2 more; 20 rows are 3 tiles of 3 groups.
     OperationSides whole = sides({2.0, 10.0, 100.0, 1.0});
@@ -211,64 +207,60 @@ TEST_CASE("an exchange hides its startup behind the transfer, a chain of tokens 
     Rates rates = unit_rates();
     rates.startup = Seconds(6.0);
     rates.overlap = 0.5;
-    CHECK(time_of<false, false, RowRule::exchange>({}, rates, {1.0}, 10.0, 0.0) == 10 + 0.5 * 6);
-    CHECK(time_of<false, false, RowRule::exchange>({}, rates, {1.0}, 2.0, 0.0) == 6 + 0.5 * 2);
-    rates.per_new_token = Seconds(4.0);
-    CHECK(time_of<false, false, RowRule::chain>({}, rates, {3.0, 5.0, 0.0, 1.0}, 10.0, 0.0) == 6 + 20 + 0.5 * 10);
-    rates.per_sequence = Seconds(30.0);
-    CHECK(time_of<false, false, RowRule::chain>({}, rates, {3.0, 5.0, 0.0, 1.0}, 10.0, 0.0) == 90.0);
+    CHECK(time_of<false, false>(Exchange{}, {}, rates, {1.0}, 10.0, 0.0) == 10 + 0.5 * 6);
+    CHECK(time_of<false, false>(Exchange{}, {}, rates, {1.0}, 2.0, 0.0) == 6 + 0.5 * 2);
+    TokenChain chain{Seconds(4.0), Seconds(0.0)};
+    CHECK(time_of<false, false>(chain, {}, rates, {3.0, 5.0, 0.0, 1.0}, 10.0, 0.0) == 6 + 20 + 0.5 * 10);
+    chain.least_of_sequence = Seconds(30.0);
+    CHECK(time_of<false, false>(chain, {}, rates, {3.0, 5.0, 0.0, 1.0}, 10.0, 0.0) == 90.0);
 }
 
 TEST_CASE("a linear layer in steps: another kernel above so many rows, of tokens or logits") {
-    Rates rates = unit_rates();
-    rates.steps.step_after = 4.0;
-    rates.steps.step = Seconds(100.0);
-    rates.steps.quantised = Seconds(0.5);
-    CHECK(time_of<false, false, RowRule::steps>({}, rates, {4.0, 1.0, 0.0, 2.0}, 10.0, 0.0) == 10 + 0.5 * 4);
-    CHECK(time_of<false, false, RowRule::steps>({}, rates, {5.0, 1.0, 0.0, 2.0}, 10.0, 0.0) == 10 + 100 + 0.5 * 5);
-    rates.steps.are_logits = true;
-    CHECK(time_of<false, false, RowRule::steps>({}, rates, {4.0, 1.0, 0.0, 2.0}, 10.0, 0.0) == 10 + 100 + 0.5 * 8);
+    const Rates rates = unit_rates();
+    RowSteps steps;
+    steps.step_after = 4.0;
+    steps.step = Seconds(100.0);
+    steps.quantised = Seconds(0.5);
+    CHECK(time_of<false, false>(steps, {}, rates, {4.0, 1.0, 0.0, 2.0}, 10.0, 0.0) == 10 + 0.5 * 4);
+    CHECK(time_of<false, false>(steps, {}, rates, {5.0, 1.0, 0.0, 2.0}, 10.0, 0.0) == 10 + 100 + 0.5 * 5);
+    steps.are_logits = true;
+    CHECK(time_of<false, false>(steps, {}, rates, {4.0, 1.0, 0.0, 2.0}, 10.0, 0.0) == 10 + 100 + 0.5 * 8);
     // Attention's query rows in whole tiles: 5 rows of one sequence's tokens are two tiles of 4.
-    Rates attention = unit_rates();
-    attention.steps.tile = 4.0;
-    attention.steps.inverse_least_tile = 0.25;
-    attention.costs.rows.per_new_token = 1.0;
-    CHECK(time_of<true, false, RowRule::steps>({}, attention, {2.0, 5.0, 0.0, 1.0}, 0.0, 100.0) == Approx(100 * 8 / 5.0));
+    const ContextTiles tiles{1.0, 4.0, 0.25};
+    CHECK(time_of<true, false>(tiles, {}, rates, {2.0, 5.0, 0.0, 1.0}, 0.0, 100.0) == Approx(100 * 8 / 5.0));
 }
 
 TEST_CASE("on a curve a step counts above its rows, for attention for each cached token beyond") {
-    Rates rates = unit_rates();
-    rates.costs.rows.per_token = 1.0;
-    rates.costs.items.fixed = 1.0;
-    rates.costs.first = rates.costs.slope = rates.costs.inverse_workers = 1.0;
-    rates.steps.step_after = 4.0;
-    rates.steps.step = Seconds(3.0);
-    CHECK(time_of<false, false, RowRule::curve>({}, rates, {4.0}, 10.0, 0.0) == 10.0);
-    CHECK(time_of<false, false, RowRule::curve>({}, rates, {5.0}, 10.0, 0.0) == 13.0);
-    CHECK(time_of<true, false, RowRule::curve>({}, rates, {2.0, 1.0, 4.0, 1.0}, 10.0, 0.0) == 10.0);
-    CHECK(time_of<true, false, RowRule::curve>({}, rates, {2.0, 1.0, 9.0, 1.0}, 10.0, 0.0) == 10 + 3 * 5 * 2);
+    const Rates rates = unit_rates();
+    RowCosts costs;
+    costs.rows.per_row = 1.0;
+    costs.step_after = 4.0;
+    costs.step = Seconds(3.0);
+    CHECK(time_of<false, false>(costs, {}, rates, {4.0}, 10.0, 0.0) == 10.0);
+    CHECK(time_of<false, false>(costs, {}, rates, {5.0}, 10.0, 0.0) == 13.0);
+    CHECK(time_of<true, false>(costs, {}, rates, {2.0, 1.0, 4.0, 1.0}, 10.0, 0.0) == 10.0);
+    CHECK(time_of<true, false>(costs, {}, rates, {2.0, 1.0, 9.0, 1.0}, 10.0, 0.0) == 10 + 3 * 5 * 2);
     // Three items for each sequence on two workers: the busiest has 3 of 5, which outputs, bytes and FLOPs wait for.
-    rates.steps.step = Seconds(0.0);
-    rates.costs.items = {};
-    rates.costs.items.per_sequence = 2.5;
-    rates.costs.inverse_workers = 0.5;
-    rates.costs.outputs.fixed = 4.0;
-    rates.costs.per_output = Seconds(0.5);
-    CHECK(time_of<false, false, RowRule::curve>({}, rates, {2.0}, 10.0, 0.0) == Approx((10 + 2) * 3 / 2.5));
-    CHECK(time_of<false, false, RowRule::curve>({}, rates, {2.0}, 0.0, 10.0) == Approx((10 + 2) * 3 / 2.5));
-    CHECK(unevenness(rates.costs, terms_of({0.1})) == 2.0);  // less than an item is one
+    costs.step = Seconds(0.0);
+    costs.items.per_sequence = 2.5;
+    costs.inverse_workers = 0.5;
+    costs.outputs_per_row = 2.0;
+    costs.per_output = Seconds(0.5);
+    CHECK(time_of<false, false>(costs, {}, rates, {2.0}, 10.0, 0.0) == Approx((10 + 2) * 3 / 2.5));
+    CHECK(time_of<false, false>(costs, {}, rates, {2.0}, 0.0, 10.0) == Approx((10 + 2) * 3 / 2.5));
+    CHECK(unevenness(costs, terms_of({0.1})) == 2.0);  // less than an item is one
 }
 
 TEST_CASE("on a curve an expert that is touched at all has the rows of the tokens that chose it") {
-    Rates rates = unit_rates();
-    rates.costs.rows.fixed = 4.0;
-    rates.costs.items.fixed = rates.costs.inverse_workers = 1.0;
-    rates.costs.first = 3.0;
-    rates.costs.slope = 0.0;  // of further rows
+    const Rates rates = unit_rates();
+    RowCosts costs;
+    costs.rows.fixed = 4.0;
+    costs.first = 3.0;
+    costs.slope = 0.0;  // of further rows
     const OperationCost experts = mixture();
     // A token touches 8/4 experts, with four rows each: 3 FLOPs for 4. Two touch 8·7/16, with 4·2/3.5 rows: 3 for 16/7.
-    CHECK(time_of<false, true, RowRule::curve>(experts, rates, {1.0}, 0.0, 100.0) == Approx(100 * 3 / 4.0).epsilon(1e-8));
-    CHECK(time_of<false, true, RowRule::curve>(experts, rates, {2.0}, 0.0, 100.0) == Approx(100 * 3 * 7 / 16.0).epsilon(1e-8));
+    CHECK(time_of<false, true>(costs, experts, rates, {1.0}, 0.0, 100.0) == Approx(100 * 3 / 4.0).epsilon(1e-8));
+    CHECK(time_of<false, true>(costs, experts, rates, {2.0}, 0.0, 100.0) == Approx(100 * 3 * 7 / 16.0).epsilon(1e-8));
 }
 
 TEST_CASE("busiest experts, independent tokens, shared contexts") {

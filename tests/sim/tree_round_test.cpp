@@ -272,8 +272,8 @@ TEST_CASE("drafting a tree: a pass a level, over the nodes that get children") {
 TEST_CASE("eager state copies cost their launches, copies within the graph a node each") {
     RoundSetup setup = mamba({shaped(SequencesShape{2, 6}, Verification::unrolled)}, Rollback::joint);
     const Seconds in_graph = evaluate(compile_round(setup), {1, 1.0, 0.0}).rollback;
-    setup.platform.stack.state_copy = StateCopy::eager;
-    setup.platform.stack.eager_launch = Seconds(20e-6);
+    setup.platform.stack.launching.state_copy = StateCopy::eager;
+    setup.platform.stack.launching.eager_launch = Seconds(20e-6);
     const Seconds eager = evaluate(compile_round(setup), {1, 1.0, 0.0}).rollback;
     // 64 layers, a state and a convolution history each, for 2 rows one after the other, three calls each.
     CHECK(eager.value() == Approx(64 * 2 * 2 * 3 * 20e-6));

@@ -16,7 +16,7 @@ RoundSetup setup_with(double vector_attention) {
     setup.target = model("llama-3.1-8b");
     setup.precision = setup.target.precision;
     setup.platform = platform("m5-max", "ideal");
-    setup.platform.stack.vector_attention = vector_attention;
+    setup.platform.stack.kernels.vector_attention = vector_attention;
     setup.drafter = NgramDrafter{Seconds(0.0)};
     setup.acceptance = Acceptance::geometric(0.5);
     setup.speculations = {{ChainShape{0}, Verification::unrolled, "plain"}, {ChainShape{15}, Verification::unrolled, "draft"}};

@@ -60,7 +60,7 @@ TEST_CASE("a walk is measured, stated, or what a tile of rows takes on one multi
 TEST_CASE("FlashAttention 2 verifies one tile of heads and rows at a time on each multiprocessor") {
     RoundSetup setup = llama_on("a100-sxm-80", "vllm-0.14");
     RoundSetup without = setup;
-    without.platform.stack.verification_rules.clear();
+    without.platform.stack.picked.verification_rules.clear();
     const auto more = [&](double batch, double context) {
         return (five_drafts(setup, batch, context).verify - five_drafts(without, batch, context).verify).value();
     };
@@ -103,14 +103,14 @@ TEST_CASE("a pass in pieces takes the longer of the device and the host, not the
     Stack& stack = setup.platform.stack;
     const RoundEstimate free = [&] {
         RoundSetup whole = setup;
-        whole.platform.stack.verification_rules.clear();
+        whole.platform.stack.picked.verification_rules.clear();
         return five_drafts(whole, 1.0, 1'000.0);
     }();
-    REQUIRE(rule_for(stack.verification_rules, setup.platform.device, setup.precision)->in_pieces);
-    stack.host_per_pass = stack.host_per_draft_pass = Seconds(0.0);
+    REQUIRE(rule_for(stack.picked.verification_rules, setup.platform.device, setup.precision)->in_pieces);
+    stack.passes.host_per_pass = stack.passes.host_per_draft_pass = Seconds(0.0);
     setup.platform.device.host_speed = 1.0;
     const auto with = [&](double piece) {
-        stack.host_per_piece = Seconds(piece);
+        stack.passes.host_per_piece = Seconds(piece);
         return five_drafts(setup, 1.0, 1'000.0);
     };
     const Seconds device = with(0.0).verify;
@@ -128,9 +128,9 @@ TEST_CASE("a pass in pieces takes the longer of the device and the host, not the
 TEST_CASE("a pass of a draft model outside of graphs takes the longer of the device and the host's layers") {
     RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("rtx-3090", "vllm-0.14"));
     Stack& stack = setup.platform.stack;
-    stack.host_per_draft_pass = Seconds(0.0);
+    stack.passes.host_per_draft_pass = Seconds(0.0);
     const auto draft = [&](double layer) {
-        stack.host_per_draft_layer = Seconds(layer);
+        stack.passes.host_per_draft_layer = Seconds(layer);
         return five_drafts(setup, 1.0, 1'000.0).draft;
     };
     const double layers = 16.0, passes = 5.0;  // of Llama-3.2-1B; five drafts
@@ -144,7 +144,7 @@ TEST_CASE("a pass of a draft model outside of graphs takes the longer of the dev
     // A head on the target's last layer is captured, or has its own time on the host.
     const RoundEstimate head = five_drafts(llama_on("rtx-3090", "vllm-0.14"), 1.0, 1'000.0);
     RoundSetup launched = llama_on("rtx-3090", "vllm-0.14");
-    launched.platform.stack.host_per_draft_layer = Seconds(5e-3);
+    launched.platform.stack.passes.host_per_draft_layer = Seconds(5e-3);
     CHECK(five_drafts(launched, 1.0, 1'000.0) == head);
 }
 
@@ -152,7 +152,7 @@ TEST_CASE("a pass of the target takes at least what an asynchronous host needs b
     RoundSetup setup = llama_on("rtx-3090", "vllm-0.14");
     Stack& stack = setup.platform.stack;
     const auto with = [&](double host) {
-        stack.host_per_overlapped_pass = Seconds(host);
+        stack.passes.host_per_overlapped_pass = Seconds(host);
         return five_drafts(setup, 1.0, 1'000.0);
     };
     const RoundEstimate free = with(0.0), hidden = with(1e-3), bound = with(60e-3);
@@ -187,22 +187,22 @@ TEST_CASE("SGLang copies accepted states after a round: a read and a write of ea
     setup.precision = setup.target.precision;
     setup.platform = platform("h100-sxm", "sglang-0.5.6");
     setup.platform.mode = CostMode::roofline;
-    setup.platform.stack.kernel_startup = setup.platform.stack.node_cost = Seconds(0.0);
+    setup.platform.stack.kernels.kernel_startup = setup.platform.stack.launching.node_cost = Seconds(0.0);
     setup.drafter = OneLayerDrafter{};
     setup.acceptance = Acceptance::geometric(0.6);
     setup.rollback = Rollback::snapshot;
     const auto copies = [&](double times) {
-        setup.platform.stack.committed_copies = times;
+        setup.platform.stack.states.committed_copies = times;
         return evaluate(compile_round(setup), {3, 8.0, 1'000.0}).rollback.value();
     };
     // 48 gated delta layers, 48 heads of 128 by 128 values in fp32, and 3 inputs of 10,240 channels of their convolutions.
     const double state = 48.0 * (48.0 * 128.0 * 128.0 * 4.0);
-    const double at_bandwidth = 8.0 * 2.0 * state / (3.35e12 * setup.platform.stack.memory_efficiency);
+    const double at_bandwidth = 8.0 * 2.0 * state / (3.35e12 * setup.platform.stack.kernels.memory_efficiency);
     CHECK(copies(1.0) == Approx(at_bandwidth).epsilon(0.05));
     CHECK(copies(2.0) == Approx(2.0 * copies(1.0)).epsilon(1e-9));
     CHECK(copies(0.0) == 0.0);
-    CHECK(platform("h100-sxm", "sglang-0.5.1").stack.committed_copies == 2.0);
-    CHECK(platform("h100-sxm", "sglang-0.5.6").stack.committed_copies == 1.0);
+    CHECK(platform("h100-sxm", "sglang-0.5.1").stack.states.committed_copies == 2.0);
+    CHECK(platform("h100-sxm", "sglang-0.5.6").stack.states.committed_copies == 1.0);
 }
 
 TEST_CASE("policies that need a flag are not among what an engine does by itself") {
@@ -210,7 +210,7 @@ TEST_CASE("policies that need a flag are not among what an engine does by itself
     const Stack sglang = platform("h100-sxm", "sglang").stack;
     CHECK(rollbacks_for(target, sglang) == std::vector<Rollback>{Rollback::snapshot});
     CHECK(rollbacks_for(target, sglang, true) == std::vector<Rollback>{Rollback::snapshot, Rollback::ring});
-    CHECK(sglang.rollback_flags.at(Rollback::ring) == "--enable-linear-replayssm-spec");
+    CHECK(sglang.states.rollback_flags.at(Rollback::ring) == "--enable-linear-replayssm-spec");
     CHECK(rollbacks_for(model("llama-3-8b"), sglang) == std::vector<Rollback>{Rollback::truncate});
     // Whoever asks for it gets it, for chains.
     RoundSetup setup;
@@ -236,7 +236,7 @@ TEST_CASE("a recurrent target adds its host time to each round of an engine that
     setup.acceptance = Acceptance::geometric(0.6);
     setup.rollback = Rollback::snapshot;
     const Seconds host = evaluate(compile_round(setup), {3, 4.0, 100.0}).host;
-    setup.platform.stack.host_per_recurrent_round += Seconds(1e-3);
+    setup.platform.stack.host[HostDriver::recurrent_round] += Seconds(1e-3);
     const RoundEstimate slower = evaluate(compile_round(setup), {3, 4.0, 100.0});
     CHECK((slower.host - host).value() == Approx(1e-3));
     CHECK(evaluate(compile_round(setup), {0, 4.0, 100.0}).host == Seconds(0.0));
@@ -314,7 +314,7 @@ TEST_CASE("vLLM verifies Gated DeltaNet, and no other recurrence, by the kernel 
     const Device& device = setup.platform.device;
     const auto law_of = [&](const char* family) { return *device.calibration->recurrent_verification_law(family); };
     CHECK(verified_scan(setup, 4.0) == Approx(by_law(law_of("sglang"), device, 4.0)).epsilon(0.02));
-    setup.platform.stack.delta_rule_kernels.clear();
+    setup.platform.stack.picked.delta_rule_kernels.clear();
     CHECK(verified_scan(setup, 4.0) == Approx(by_law(law_of("vllm"), device, 4.0)).epsilon(0.02));
     // A decay for each channel is another kernel (KDA).
     for (LayerKind& kind : setup.target.kinds) {
@@ -325,7 +325,7 @@ TEST_CASE("vLLM verifies Gated DeltaNet, and no other recurrence, by the kernel 
         }
     }
     const double per_channel = verified_scan(setup, 4.0);
-    setup.platform.stack.delta_rule_kernels = "sglang";
+    setup.platform.stack.picked.delta_rule_kernels = "sglang";
     CHECK(verified_scan(setup, 4.0) == per_channel);
 }
 

@@ -11,9 +11,9 @@ inline Seconds time_of(const sim::Operation& operation, const sim::Rates& rates,
     const sim::ShapeTerms terms = sim::terms_of(shape);
     Seconds time;
     sim::dispatch(operation, operation.reads_context, rates.rule,
-                  [&]<bool reads_context, bool has_experts, sim::RowRule rule>() {
-                      time = sim::operation_time<reads_context, has_experts, rule>(
-                          operation, rates, terms, sim::bytes_of<reads_context, has_experts>(operation, terms),
+                  [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+                      time = sim::operation_time<reads_context, has_experts>(
+                          rule, operation, rates, terms, sim::bytes_of<reads_context, has_experts>(operation, terms),
                           sim::flops_of<reads_context>(operation, terms));
                   });
     return time;

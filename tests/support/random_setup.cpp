@@ -119,7 +119,7 @@ RandomPoint random_point(std::string_view bytes) {
     setup.precision = setup.target.precision;
     setup.platform.device = random_device(draw);
     setup.platform.stack.name = setup.platform.stack.title = "random";
-    setup.platform.stack.host_per_pass = Seconds(draw.between(1e-7, 1e-3));
+    setup.platform.stack.passes.host_per_pass = Seconds(draw.between(1e-7, 1e-3));
     const int drafts = draw.below(9);
     setup.speculations = chains_up_to(drafts);
     if (drafts > 0) {

@@ -17,8 +17,7 @@ namespace {
 
 sim::TimedOperation bytes_per_sequence(double bytes) {
     sim::TimedOperation timed;
-    timed.operation.kind = sim::OperationKind::element_wise;
-    timed.operation.bytes.per_sequence = Bytes(bytes);
+    timed.cost.bytes.per_sequence = Bytes(bytes);
     timed.rates.per_byte = SecondsPerByte(1.0);
     return timed;
 }
@@ -163,12 +162,12 @@ TEST_CASE("a gain that is asked for ends drafting where it ends") {
 
 TEST_CASE("a step is a fall of more than 3 %, and of three times what its neighbours change") {
     sim::CompiledRound round = lines();
-    sim::TimedOperation jump;
-    jump.operation.kind = sim::OperationKind::linear;
-    jump.rates.rule = sim::RowRule::steps;
-    jump.rates.steps.step_after = 8.0;  // rows of one token each
+    sim::RowSteps rule;
+    rule.step_after = 8.0;  // rows of one token each
     const auto steps = [&](double seconds) {
-        jump.rates.steps.step = Seconds(seconds);
+        rule.step = Seconds(seconds);
+        sim::TimedOperation jump;
+        jump.rates.rule = rule;
         for (const sim::PassId id : {sim::PassId::verify_unrolled, sim::PassId::verify_chunk}) {
             round.pass(id).operations.resize(1);
             round.pass(id).operations.push_back(jump);

@@ -59,11 +59,11 @@ TEST_CASE("which cuts an engine does not run is what its stack says, whatever th
     sim::Platform own = platform("h100-sxm", "vllm");
     own.stack.name = "my own";
     CHECK(cuts_of(own, 4.0, target).size() == 3);  // 4 x 1, 2 x 2, 1 x 4
-    own.stack.cuts_not_run = {{sim::CutDegree::pipeline}};
+    own.stack.drafts.cuts_not_run = {{sim::CutDegree::pipeline}};
     CHECK(cuts_of(own, 4.0, target).size() == 1);
-    own.stack.cuts_not_run = {{sim::CutDegree::tensor, sim::CutDegree::pipeline}};
+    own.stack.drafts.cuts_not_run = {{sim::CutDegree::tensor, sim::CutDegree::pipeline}};
     CHECK(cuts_of(own, 4.0, target).size() == 2);
-    own.stack.cuts_not_run = {{sim::CutDegree::experts, sim::CutDegree::tensor}};
+    own.stack.drafts.cuts_not_run = {{sim::CutDegree::experts, sim::CutDegree::tensor}};
     CHECK(cuts_of(own, 4.0, target).size() == 3);  // dense
 }
 

@@ -272,7 +272,7 @@ TEST_CASE("sizes that are known are believed from a part to a multiple") {
     // Kernels launched one by one take 5 to 7 us each, about six an operation, and versions of an engine differ; padding and
     // slots are arithmetic, and nearly exact; a copy of states may be a third of what is written, or go back and forth.
     sim::RoundSetup recurrent = pair_setup("mamba2-2.7b", "mamba2-130m", platform("strix-halo", "llama.cpp"));
-    recurrent.platform.stack.recurrent_passes_apart = 1.0;
+    recurrent.platform.stack.states.recurrent_passes_apart = 1.0;
     DiagnosedPoint point{{}, recurrent, {3, 3.0, 1000.0}};
     point.cell.batch = 3.0;
     point.cell.draft_tokens = 3;
@@ -349,7 +349,7 @@ TEST_CASE("a drafter that takes the room of requests is told by how many") {
 
 TEST_CASE("predicted host time of the drafter's passes is a cause, pass by pass") {
     sim::RoundSetup slow = small_pair();
-    slow.platform.stack.host_per_draft_pass = Seconds(2020e-6);  // 20 us are a graph's
+    slow.platform.stack.passes.host_per_draft_pass = Seconds(2020e-6);  // 20 us are a graph's
     const DiagnosisInput input = as_predicted(slow, {5, 4.0, 1000.0});
     const Diagnosis found = diagnose(input);
     const Cause* host = cause_of(found, CauseKind::drafter_not_captured);
@@ -357,7 +357,7 @@ TEST_CASE("predicted host time of the drafter's passes is a cause, pass by pass"
     CHECK_FALSE(host->beyond_prediction);
     CHECK(host->share == Approx(5 * 2e-3 / input.rounds.front().cell.round.mean()));
     CHECK_THAT(host->evidence, Catch::Contains("10.0 ms are host time of 5 passes of the drafter, 2.00 ms each"));
-    slow.platform.stack.host_per_draft_pass = Seconds(20e-6);
+    slow.platform.stack.passes.host_per_draft_pass = Seconds(20e-6);
     CHECK(cause_of(diagnose(as_predicted(slow, {5, 4.0, 1000.0})), CauseKind::drafter_not_captured) == nullptr);
 }
 

@@ -47,17 +47,17 @@ TEST_CASE("the range of the bandwidth is one of shares of the peak, whatever sha
     };
     const auto [low, high] = ends();
     for (const double stated : {0.74, 0.88, 1.0}) {
-        setup.platform.stack.memory_efficiency = stated;
+        setup.platform.stack.kernels.memory_efficiency = stated;
         CHECK(ends().first == Approx(low).epsilon(1e-12));
         CHECK(ends().second == Approx(high).epsilon(1e-12));
     }
     // 60 % lies below the range: its middle is 84.5 %, so the ends are 60 · 95 / 84.5 and 60 · 74 / 84.5 %.
-    setup.platform.stack.memory_efficiency = 0.6;
+    setup.platform.stack.kernels.memory_efficiency = 0.6;
     const auto [slow_low, slow_high] = ends();
     std::vector<double> speedups;
     for (const double share : {0.6 * 0.95 / 0.845, 0.6 * 0.74 / 0.845}) {
         sim::RoundSetup at_end = setup;
-        at_end.platform.stack.memory_efficiency = share;
+        at_end.platform.stack.kernels.memory_efficiency = share;
         speedups.push_back(gain_interval(at_end, 4, workload.traffic, Objective::latency).value);
     }
     CHECK(std::min(speedups[0], speedups[1]) == Approx(slow_low));
@@ -69,17 +69,19 @@ TEST_CASE("the range of launch and host time is that of a stack whose times are 
     setup.speculations = {{sim::ChainShape{0}, sim::Verification::unrolled, "plain"},
                           {sim::BinaryShape{4}, sim::Verification::packed, "binary 4"}};
     setup.acceptance.siblings = sim::RankAcceptance({0.6, 0.15});
-    setup.platform.stack.host_per_tree = Seconds(1e-3);          // far above what the stack states, so that
-    setup.platform.stack.host_per_draft_token = Seconds(20e-6);  // neither can be missed
+    setup.platform.stack.host[sim::HostDriver::tree] = Seconds(1e-3);          // far above what the stack states, so that
+    setup.platform.stack.host[sim::HostDriver::draft_token] = Seconds(20e-6);  // neither can be missed
     const Traffic traffic = single_point(4.0, 1024.0);
 
     const auto gain_at = [&](double factor) {
         sim::RoundSetup scaled = setup;
         sim::Stack& stack = scaled.platform.stack;
         for (Seconds* time :
-             {&stack.host_launch, &stack.node_cost, &stack.graph_node_cost, &stack.host_per_pass, &stack.host_per_draft_pass,
-              &stack.host_per_sequence, &stack.host_per_verified_token, &stack.host_per_round, &stack.host_per_rollback,
-              &stack.host_per_tree, &stack.host_per_draft_token, &stack.host_per_sampling, &stack.eager_launch}) {
+             {&stack.launching.host_launch, &stack.launching.node_cost, &stack.launching.graph_node_cost,
+              &stack.passes.host_per_pass, &stack.passes.host_per_draft_pass, &stack.host[sim::HostDriver::sequence],
+              &stack.host[sim::HostDriver::token], &stack.host[sim::HostDriver::round], &stack.passes.host_per_rollback,
+              &stack.host[sim::HostDriver::tree], &stack.host[sim::HostDriver::draft_token], &stack.passes.host_per_sampling,
+              &stack.launching.eager_launch}) {
             *time *= factor;
         }
         return gain_interval(scaled, 1, traffic, Objective::latency).value;

@@ -39,7 +39,7 @@ std::vector<Case> cases() {
 
 sim::RoundSetup setup_of(const Case& of, sim::PrefillPolicy prefill) {
     sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
-    setup.platform.stack.prefill = prefill;
+    setup.platform.stack.serving.prefill = prefill;
     setup.platform.mode = sim::CostMode::roofline;
     setup.speculations = sim::chains_up_to(drafts);
     setup.acceptance = sim::Acceptance::geometric(0.7);
@@ -72,7 +72,7 @@ SpeculationSetting setting_of(sim::RoundSetup setup, int speculation) {
 /// The prompts' and answers' classes, with the time of a prompt that a pass over it alone takes.
 Requests requests_of(const Case& of, const sim::RoundSetup& setup, int speculation) {
     Requests requests;
-    requests.prefill_apart = setup.platform.stack.prefill == sim::PrefillPolicy::disaggregated;
+    requests.prefill_apart = setup.platform.stack.serving.prefill == sim::PrefillPolicy::disaggregated;
     for (const sim::LengthShare& prompt : of.prompts) {
         sim::RoundSetup one = setup;
         one.prompt_tokens = prompt.tokens;

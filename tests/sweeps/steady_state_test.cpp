@@ -81,9 +81,9 @@ TEST_CASE("a drafter that reads prompts for longer than it can save has no break
 
 TEST_CASE("long prompts come in chunks of what the stack reads at once") {
     sim::RoundSetup setup = steady();
-    setup.prompt_tokens = 4.0 * setup.platform.stack.prefill_tokens;
+    setup.prompt_tokens = 4.0 * setup.platform.stack.serving.prefill_tokens;
     const sim::CompiledRound round = sim::compile_round(setup);
-    const sim::PassTotals first = sim::totals_of(round.prefill, {1.0, setup.platform.stack.prefill_tokens, 0.0, 1.0});
+    const sim::PassTotals first = sim::totals_of(round.prefill, {1.0, setup.platform.stack.serving.prefill_tokens, 0.0, 1.0});
     CHECK(round.prompts.target.value() >
           4.0 * sim::pass_time(round.prefill, first).value() / answer);  // later chunks read more
 }
@@ -120,7 +120,7 @@ TEST_CASE("a prefix cache spares the prompt's first part, and pays for attending
 
 TEST_CASE("with disaggregated prefill no request waits for prompts", "[steady]") {
     sim::RoundSetup setup = steady();
-    setup.platform.stack.prefill = sim::PrefillPolicy::disaggregated;
+    setup.platform.stack.serving.prefill = sim::PrefillPolicy::disaggregated;
     const sim::RoundEstimate there = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
     const sim::RoundEstimate alone = sim::evaluate(sim::compile_round(decoding_alone(setup)), {3, 32.0, context});
     CHECK(there.time_per_token.value() ==
@@ -142,7 +142,7 @@ TEST_CASE("with disaggregated prefill no request waits for prompts", "[steady]")
 TEST_CASE("what a request waits for before its first token is not in its TPOT, but takes the device's time", "[steady]") {
     sim::RoundSetup setup = steady();
     const sim::RoundEstimate all = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
-    setup.platform.stack.prompt_wait = 0.5;
+    setup.platform.stack.serving.prompt_wait = 0.5;
     const sim::RoundEstimate half = sim::evaluate(sim::compile_round(setup), {3, 32.0, context});
     CHECK(half.prompts.value() == Approx(0.5 * all.prompts.value()).epsilon(1e-12));
     CHECK(half.time_per_token < all.time_per_token);
@@ -152,22 +152,22 @@ TEST_CASE("what a request waits for before its first token is not in its TPOT, b
 
 TEST_CASE("what an engine adds to each layer, and how fast its linear layers are, change a step by just that", "[steady]") {
     sim::RoundSetup setup = decoding_alone(steady());
-    setup.platform.stack.per_layer = Seconds(0.0);
+    setup.platform.stack.layers.per_layer = Seconds(0.0);
     const auto step = [&] { return sim::evaluate(sim::compile_round(setup), {0, 8.0, context}).autoregressive.value(); };
     const double before = step();
-    setup.platform.stack.per_layer = Seconds(10e-6);
+    setup.platform.stack.layers.per_layer = Seconds(10e-6);
     CHECK(step() == Approx(before + 32 * 10e-6).epsilon(1e-9));  // Llama-3-8B has 32 layers
     double last = sim::unlimited;
     for (const double speed : {0.5, 1.0, 1.1}) {
-        setup.platform.stack.linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {speed, speed};
+        setup.platform.stack.kernels.linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {speed, speed};
         CHECK(step() < last);
         last = step();
     }
     setup.platform.mode = sim::CostMode::calibrated;  // has speeds of its own
     const double calibrated = step();
-    setup.platform.stack.linear_speed = {};
+    setup.platform.stack.kernels.linear_speed = {};
     CHECK(step() == calibrated);
-    setup.platform.stack.calibrated->linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {0.5, 0.5};
+    setup.platform.stack.kernels.calibrated->linear_speed[static_cast<std::size_t>(sim::NumberFormat::bf16)] = {0.5, 0.5};
     CHECK(step() > calibrated);
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("an interval holds both ways in which an engine's build may share a ve
         return gain_interval(of, 3, traffic_from({{4.0, 1.0}}, {{500.0, 1.0}}), Objective::latency);
     };
     const auto with = [&](double apart) {
-        setup.platform.stack.recurrent_passes_apart = apart;
+        setup.platform.stack.states.recurrent_passes_apart = apart;
         return at_four(setup);
     };
     const GainInterval together = with(0.0), split = with(1.0), unknown = with(0.5);
@@ -334,7 +334,7 @@ TEST_CASE("steps of the own deployment make an answer surer than what engines el
     input.errors = errors_of(0.3);
     const Answer elsewhere = answer(input, 1);
     for (Variant& variant : input.workload.variants) {
-        variant.setup.platform.stack.step_error = sim::step_error_of({0.02, -0.03, 0.01});
+        variant.setup.platform.stack.measured.step_error = sim::step_error_of({0.02, -0.03, 0.01});
     }
     const Answer own = answer(input, 1);
     REQUIRE(own.trust->measured);
@@ -379,7 +379,8 @@ TEST_CASE("the ends of each uncertain input's range, on the time that it stands 
         CHECK(found.second == Approx(high));
     };
     sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
-    const double memory = setup.platform.stack.memory_efficiency, compute = setup.platform.stack.compute_efficiency;
+    const double memory = setup.platform.stack.kernels.memory_efficiency,
+                 compute = setup.platform.stack.kernels.compute_efficiency;
     using enum sim::PassId;
     // 74 to 95 % of the bandwidth and 50 to 90 % of the peak, over what the stack states.
     REQUIRE(memory >= 0.74);
@@ -391,7 +392,7 @@ TEST_CASE("the ends of each uncertain input's range, on the time that it stands 
     check(factors(setup, "drafter's efficiency", plain, per_byte), 1.0, 1.0);
     check(factors(setup, "launch and host time", plain, gaps), 0.5, 2.0);
     // A stack that states less keeps the same relative spread around its own figure.
-    setup.platform.stack.memory_efficiency = 0.5;
+    setup.platform.stack.kernels.memory_efficiency = 0.5;
     check(factors(setup, "memory bandwidth reached", plain, per_byte), (0.74 + 0.95) / 2 / 0.95, (0.74 + 0.95) / 2 / 0.74);
     // Laws of measured kernels: 13 % either way, and three times that where they were carried over.
     setup.platform.mode = sim::CostMode::calibrated;

@@ -25,7 +25,7 @@ FitCase step_of(const std::string& stack, double layers, double requests) {
         sim::RoundSetup setup;
         change(setup);
         const sim::Stack& numbers = setup.platform.stack;
-        return 1e-3 * requests + numbers.host_per_pass.value() + layers * numbers.per_layer.value();
+        return 1e-3 * requests + numbers.passes.host_per_pass.value() + layers * numbers.layers.per_layer.value();
     };
     at.measured = 1e-3 * requests + truth_per_pass + layers * truth_per_layer;
     at.owners = {"stacks/" + stack};
@@ -98,11 +98,11 @@ TEST_CASE("a number that is a speed is fitted by its inverse, and takes from ano
     FitNumber per_pass = number_of("host_per_pass", 0.01);
     per_pass.takes_from = "per_layer";
     FitCase at = step_of("vllm-0.10", 0.0, 0.0);
-    at.setup.platform.stack.per_layer = Seconds(300e-6);
+    at.setup.platform.stack.layers.per_layer = Seconds(300e-6);
     at.predicted = [setup = at.setup](const Change& change) {
         sim::RoundSetup changed = setup;
         change(changed);
-        return changed.platform.stack.host_per_pass.value() + changed.platform.stack.per_layer.value();
+        return changed.platform.stack.passes.host_per_pass.value() + changed.platform.stack.layers.per_layer.value();
     };
     CHECK(predicted(at, {per_pass}, {100e-6}) == Approx(300e-6));  // 100 and what is left of 300
     CHECK(predicted(at, {per_pass}, {500e-6}) == Approx(500e-6));  // nothing is left
@@ -111,7 +111,7 @@ TEST_CASE("a number that is a speed is fitted by its inverse, and takes from ano
     at.predicted = [](const Change& change) {
         sim::RoundSetup setup;
         change(setup);
-        return setup.platform.stack.memory_efficiency;
+        return setup.platform.stack.kernels.memory_efficiency;
     };
     CHECK(predicted(at, {inverse}, {4.0}) == 0.25);
 }

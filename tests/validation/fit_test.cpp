@@ -45,8 +45,8 @@ ExperimentPlatform free_platform(const std::vector<std::string>& names) {
 TEST_CASE("a fit finds the numbers that its rows were made with") {
     const ExperimentPlatform described = free_platform({"memory_efficiency", "host_per_round"});
     sim::Platform truth = described.platform;
-    truth.stack.memory_efficiency = 0.71;
-    truth.stack.host_per_round = Seconds(1.7e-3);
+    truth.stack.kernels.memory_efficiency = 0.71;
+    truth.stack.host[sim::HostDriver::round] = Seconds(1.7e-3);
     std::vector<ExperimentRow> rows;
     for (const auto& [batch, drafts] : {std::pair{1.0, 0}, {8.0, 0}, {1.0, 3}, {4.0, 5}, {1.0, 6}}) {
         rows.push_back(chain_row(batch, drafts, 1.0));
@@ -60,7 +60,7 @@ TEST_CASE("a fit finds the numbers that its rows were made with") {
     REQUIRE(fit.parameters.size() == 2);
     CHECK(fit.parameters[0].value == Approx(0.71).epsilon(1e-5));
     CHECK(fit.parameters[1].value == Approx(1.7e-3).epsilon(1e-4));
-    CHECK(fit.parameters[0].start == Approx(described.platform.stack.memory_efficiency));
+    CHECK(fit.parameters[0].start == Approx(described.platform.stack.kernels.memory_efficiency));
     CHECK(fit.remarks.empty());
     for (const ExperimentRow& row : rows) {
         CHECK(predicted(row, fit.fitted) == Approx(row.measured).epsilon(1e-5));
@@ -70,7 +70,7 @@ TEST_CASE("a fit finds the numbers that its rows were made with") {
 TEST_CASE("intervals hold the truth when rows are noisy, and widen with the noise") {
     const ExperimentPlatform described = free_platform({"memory_efficiency"});
     sim::Platform truth = described.platform;
-    truth.stack.memory_efficiency = 0.8;
+    truth.stack.kernels.memory_efficiency = 0.8;
     const auto factor_with = [&](double noise) {
         std::vector<ExperimentRow> rows;
         std::vector<const ExperimentRow*> pointers;
@@ -91,9 +91,9 @@ TEST_CASE("intervals hold the truth when rows are noisy, and widen with the nois
 
 TEST_CASE("a parameter that would have to leave what is possible is rejected, and the others are fitted without it") {
     ExperimentPlatform described = free_platform({"memory_efficiency", "host_per_round"});
-    described.platform.stack.memory_efficiency = 0.9;
+    described.platform.stack.kernels.memory_efficiency = 0.9;
     sim::Platform truth = described.platform;
-    truth.stack.host_per_round = Seconds(1.7e-3);
+    truth.stack.host[sim::HostDriver::round] = Seconds(1.7e-3);
     // Plain decoding faster than the device's peak allows: no efficiency up to 1 explains it.
     std::vector<ExperimentRow> rows = {chain_row(1.0, 0, 1.0), chain_row(1.0, 4, 1.0), chain_row(2.0, 4, 1.0)};
     rows[0].measured = 0.5 * predicted(rows[0], described.platform);
@@ -104,19 +104,19 @@ TEST_CASE("a parameter that would have to leave what is possible is rejected, an
     const ExperimentRow* impossible = rows.data();
     const PlatformFit alone = fit_platform(described, std::span(&impossible, 1));
     CHECK(alone.parameters.empty());
-    CHECK(alone.fitted.stack.memory_efficiency == 0.9);
+    CHECK(alone.fitted.stack.kernels.memory_efficiency == 0.9);
     REQUIRE(alone.remarks.size() == 1);
     CHECK(alone.remarks.front() ==
           "the rows cannot tell memory_efficiency from its bound; it is rejected, and the stated 0.9 is kept");
 
     described.free = {free_parameter("host_per_tree"), free_parameter("host_per_round")};  // chains never need the first
-    described.platform.stack.host_per_tree = Seconds(0.0);
+    described.platform.stack.host[sim::HostDriver::tree] = Seconds(0.0);
     const std::vector<const ExperimentRow*> chains = {&rows[1], &rows[2]};
     const PlatformFit rest = fit_platform(described, chains);
     REQUIRE(rest.parameters.size() == 1);
     CHECK(rest.parameters.front().parameter.name == "host_per_round");
     CHECK(rest.parameters.front().value == Approx(1.7e-3).epsilon(1e-3));
-    CHECK(rest.fitted.stack.host_per_tree == Seconds(0.0));
+    CHECK(rest.fitted.stack.host[sim::HostDriver::tree] == Seconds(0.0));
 }
 
 TEST_CASE("fits that explain no more than they are told are refused") {

@@ -136,7 +136,7 @@ TEST_CASE("a build that sends fewer rows to vector units than its engine does") 
     };
     const auto rows = [](const MeasuredPoint& of) {
         const sim::RoundSetup setup = setup_of(of, parts(), sim::CostMode::roofline, 2.0);
-        const std::vector<sim::RowCurve>& curves = setup.platform.stack.row_curves;
+        const std::vector<sim::RowCurve>& curves = setup.platform.stack.kernels.row_curves;
         const auto on_vector_units =
             std::find_if(curves.begin(), curves.end(), [](const sim::RowCurve& curve) { return curve.few_rows_speed > 0.0; });
         REQUIRE(on_vector_units != curves.end());

@@ -38,10 +38,10 @@ struct Basis {
 /// Host times and launches of the stacks alone: kernels that reach every figure of the data sheet.
 ServingParts with_ideal_kernels(ServingParts parts) {
     for (auto& [name, stack] : parts.stacks) {
-        stack.memory_efficiency = stack.compute_efficiency = 1.0;
-        stack.unhidden = 0.0;
-        stack.kernel_startup = Seconds(0.0);
-        stack.linear_speed = {};
+        stack.kernels.memory_efficiency = stack.kernels.compute_efficiency = 1.0;
+        stack.kernels.unhidden = 0.0;
+        stack.kernels.kernel_startup = Seconds(0.0);
+        stack.kernels.linear_speed = {};
     }
     return parts;
 }

@@ -320,12 +320,12 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     setup.platform.device.host_speed = point.host_speed.value_or(setup.platform.device.host_speed);
     setup.platform.stack = parts.stacks.at(point.stack);
     if (!point.expert_kernels.empty()) {
-        setup.platform.stack.expert_kernels = parts.expert_kernels.at(point.expert_kernels);
+        setup.platform.stack.picked.expert_kernels = parts.expert_kernels.at(point.expert_kernels);
     }
     if (!point.attention_kernels.empty()) {
-        setup.platform.stack.attention_kernels = parts.attention_kernels.at(point.attention_kernels);
+        setup.platform.stack.picked.attention_kernels = parts.attention_kernels.at(point.attention_kernels);
     }
-    for (sim::RowCurve& curve : setup.platform.stack.row_curves) {
+    for (sim::RowCurve& curve : setup.platform.stack.kernels.row_curves) {
         if (point.vector_rows && curve.few_rows_speed > 0.0) {
             curve.few_rows = *point.vector_rows;
         }
@@ -335,7 +335,7 @@ sim::RoundSetup setup_of(const MeasuredPoint& point, const ServingParts& parts, 
     setup.platform.parallel = point.cut.parallel;
     // As the product prices it: laws of kernels only where the stack was fitted with them.
     setup.platform.mode =
-        mode == sim::CostMode::calibrated && !setup.platform.stack.calibrated ? sim::CostMode::roofline : mode;
+        mode == sim::CostMode::calibrated && !setup.platform.stack.kernels.calibrated ? sim::CostMode::roofline : mode;
     setup.drafter = point.drafter;
     setup.prompt_tokens = point.prompt_tokens;
     setup.prefix_hit = point.prefix_hit;
