@@ -133,6 +133,19 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     return reserves;
 }
 
+std::vector<sim::PromptChunk> read_prompt_chunks(Reader& number) {
+    std::vector<sim::PromptChunk> chunks;
+    for (Reader& reader : number.objects("on_devices")) {
+        sim::PromptChunk chunk;
+        chunk.below = reader.has("below") ? reader.bytes("below") : Bytes(std::numeric_limits<double>::infinity());
+        chunk.named = reader.text_or("named", "");
+        chunk.tokens = reader.ratio("tokens", 1.0, 1e9);
+        reader.finish();
+        chunks.push_back(std::move(chunk));
+    }
+    return chunks;
+}
+
 std::vector<std::vector<sim::CutDegree>> read_cuts_not_run(Reader& stack) {
     std::vector<std::vector<sim::CutDegree>> cuts;
     for (Reader& reader : stack.objects("cuts_not_run")) {
@@ -271,7 +284,11 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
     if (reader.has("prefill_tokens")) {
-        stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
+        stack.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9, [&](Reader& number) {
+            if (number.has("on_devices")) {
+                stack.prompt_chunks = read_prompt_chunks(number);
+            }
+        });
     }
     if (reader.flag_or("whole_prompts", false)) {
         stack.prefill_tokens = std::numeric_limits<double>::infinity();

@@ -92,6 +92,13 @@ struct MemoryReserve {
     }
 };
 
+/// What an engine reads of prompts in one pass by default, on devices of less memory than `below` whose names contain `named`.
+struct PromptChunk {
+    Bytes below;
+    std::string named;
+    double tokens = 0.0;
+};
+
 /// Speed of an engine's linear layers over what they would be priced at otherwise: the stack's shares of the data sheet, or in
 /// calibrated mode the law of the measured kernel.
 struct LinearSpeed {
@@ -314,7 +321,8 @@ struct Stack {
     std::vector<std::vector<CutDegree>> cuts_not_run;
     std::vector<NumberCondition> conditions;  ///< of numbers that do not hold everywhere
     // What reading a prompt needs in memory at once.
-    double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
+    double prefill_tokens = 8192.0;          ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
+    std::vector<PromptChunk> prompt_chunks;  ///< where nobody states a budget, the first that fits the device takes its place
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
     bool states_prefill = false, states_budget = false;  ///< the two above are the user's, which labels then say
@@ -360,6 +368,8 @@ struct Stack {
     [[nodiscard]] std::optional<double> launches_of(std::string_view operation, bool on_metal) const;
     /// The same software on a host of this speed.
     [[nodiscard]] Stack on_host(double speed) const;
+    /// Most prompt tokens in one pass on this device.
+    [[nodiscard]] double prefill_tokens_on(const Device& device) const;
     /// Those of `conditions` that are not met, so that their numbers are not taken.
     [[nodiscard]] std::vector<NumberCondition> unmet(const Model& target, const Precision& precision,
                                                      const Device& device) const;
