@@ -207,7 +207,7 @@ sim::NumberCondition read_condition(Reader reader, std::string_view number) {
         }
     }
     if (reader.has("not_on")) {
-        condition.not_on = reader.numbers("not_on", 1.0, 99.0);
+        condition.not_on = reader.numbers("not_on", 0.0, 99.0);
     }
     if (reader.has("experts")) {
         condition.not_plain_experts = reader.text("experts") == "quantised or shared";

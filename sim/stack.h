@@ -140,7 +140,7 @@ struct ExpertKernels {
 struct NumberCondition {
     std::string number;               ///< of stack_parameters()
     std::vector<std::string> models;  ///< kinds (kind_of_model) that it was measured of; empty: all
-    std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels
+    std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels; 0: devices without one
     bool not_plain_experts = false;   ///< not of routed experts in 16 bits without shared ones beside them
 };
 
@@ -206,6 +206,9 @@ struct Stack {
     /// Attention over a latent cache takes each new token apart and reads the cache for it, on devices whose kernel does so
     /// (Device::latent_heads_per_read). Engines without it read the cache once for all new tokens of a sequence.
     bool takes_latent_tokens_apart = false;
+    /// Kernels of sparse attention over latents read them for prompts as in decoding, not expanded, and compute at least so
+    /// many query heads; 0: prompts are expanded, and a rank computes its own heads.
+    double sparse_prompt_heads = 0.0;
     /// Drafters with a cache of their own read all tokens of a verification in a pass of their own, before they draft
     /// (llama.cpp), in place of catching up in their first pass (CatchUp::apart).
     bool drafter_reads_round = false;
