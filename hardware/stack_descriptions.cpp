@@ -306,6 +306,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.runs_treeline_kernels = reader.flag_or("treeline_kernels", false);
     stack.verifications = read_policies<sim::Verification>(reader, "verification");
     stack.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
+    stack.synchronous_drafters = read_policies<sim::ScheduledDrafter>(reader, "synchronous_drafters");
     if (auto flags = reader.optional_object("rollback_flags")) {
         stack.rollback_flags = read_rollback_flags(*flags);
     }

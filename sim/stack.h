@@ -52,6 +52,13 @@ enum class DraftedTrees {
     tensorrt_llm,  ///< depth, top-k and tokens, grown anew in each round (TensorRtShape)
 };
 
+/// Drafters for which some engines give up asynchronous scheduling, though they do not draft on the host.
+enum class ScheduledDrafter { draft_model, dflash };
+constexpr auto names_in(ScheduledDrafter) {
+    using enum ScheduledDrafter;
+    return enum_names<ScheduledDrafter>({{draft_model, "draft-model"}, {dflash, "dflash"}});
+}
+
 /// Of what an engine takes a share (Stack::memory_utilisation), and for what.
 enum class MemoryShare {
     device,   ///< of the device, for all that it keeps there (vLLM's gpu_memory_utilization)
@@ -181,7 +188,8 @@ struct Stack {
     /// What a round adds to that, by itself and for each sequence, whose drafter reads sampled tokens on the host: look-ups and
     /// heads, for which an engine gives up asynchronous scheduling.
     Seconds synchronous_per_round, synchronous_per_sequence;
-    Seconds host_per_rollback;    ///< launch and bookkeeping of a rollback policy's own pass (replay)
+    std::vector<ScheduledDrafter> synchronous_drafters;  ///< further ones for which it does so
+    Seconds host_per_rollback;                           ///< launch and bookkeeping of a rollback policy's own pass (replay)
     Seconds host_per_tree;        ///< what a branched draft adds to host_per_round: masks, paths, acceptance over siblings
     Seconds host_per_tree_token;  ///< what each token of a branched draft, root included, adds to host_per_tree
     /// What each token adds to that where the tree is another one in each round: beams, frontiers, sequences that are merged.
