@@ -133,6 +133,19 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     return reserves;
 }
 
+std::vector<sim::PromptChunk> read_prompt_chunks(Reader& number) {
+    std::vector<sim::PromptChunk> chunks;
+    for (Reader& reader : number.objects("on_devices")) {
+        sim::PromptChunk chunk;
+        chunk.below = reader.has("below") ? reader.bytes("below") : Bytes(std::numeric_limits<double>::infinity());
+        chunk.named = reader.text_or("named", "");
+        chunk.tokens = reader.ratio("tokens", 1.0, 1e9);
+        reader.finish();
+        chunks.push_back(std::move(chunk));
+    }
+    return chunks;
+}
+
 std::vector<std::vector<sim::CutDegree>> read_cuts_not_run(Reader& stack) {
     std::vector<std::vector<sim::CutDegree>> cuts;
     for (Reader& reader : stack.objects("cuts_not_run")) {
@@ -194,7 +207,7 @@ sim::NumberCondition read_condition(Reader reader, std::string_view number) {
         }
     }
     if (reader.has("not_on")) {
-        condition.not_on = reader.numbers("not_on", 1.0, 99.0);
+        condition.not_on = reader.numbers("not_on", 0.0, 99.0);
     }
     if (reader.has("experts")) {
         condition.not_plain_experts = reader.text("experts") == "quantised or shared";
@@ -271,7 +284,11 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     }
     stack.serving.prefill = reader.choice_or("prefill", sim::PrefillPolicy::mixed);
     if (reader.has("prefill_tokens")) {
-        stack.serving.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9);
+        stack.serving.prefill_tokens = reader.ratio("prefill_tokens", 1.0, 1e9, [&](Reader& number) {
+            if (number.has("on_devices")) {
+                stack.serving.prompt_chunks = read_prompt_chunks(number);
+            }
+        });
     }
     if (reader.flag_or("whole_prompts", false)) {
         stack.serving.prefill_tokens = std::numeric_limits<double>::infinity();
@@ -289,6 +306,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.kernels.runs_treeline_kernels = reader.flag_or("treeline_kernels", false);
     stack.drafts.verifications = read_policies<sim::Verification>(reader, "verification");
     stack.states.rollbacks = read_policies<sim::Rollback>(reader, "rollback");
+    stack.drafts.synchronous_drafters = read_policies<sim::ScheduledDrafter>(reader, "synchronous_drafters");
     if (auto flags = reader.optional_object("rollback_flags")) {
         stack.states.rollback_flags = read_rollback_flags(*flags);
     }

@@ -167,9 +167,11 @@ void add_state_groups(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
 
 void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
-    const bool waits = sim::plan(setup.drafter, setup.target, setup.precision).reads_on_host;
-    if (waits && stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
-        habits.push_back({"scheduling", "after each round", "this drafter needs the sampled tokens on the host"});
+    const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
+    if (sim::is_synchronous(stack, setup.drafter, plan) && stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
+        habits.push_back({"scheduling", "after each round",
+                          plan.reads_on_host ? "this drafter needs the sampled tokens on the host"
+                                             : "this version schedules no rounds of this drafter ahead"});
     } else if (stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
         habits.push_back({"scheduling", "asynchronous", "the next step is prepared while the device works"});
     }

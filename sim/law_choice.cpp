@@ -71,6 +71,9 @@ const KernelLaw* law_of_attention(const Operation& operation, const Precision& p
     if (const KernelLaw* law = own_law(operation, decoding, format, platform)) {
         return law;
     }
+    if (operation.absorbed) {
+        return nullptr;  // no law is of such prompts: those of latent attention count products of expanded ones
+    }
     if (operation.kernel) {
         const std::string_view family = prompt_family(operation.head_dim);
         if (const KernelLaw* law = calibration.law(*operation.kernel, format, family)) {

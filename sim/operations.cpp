@@ -28,6 +28,7 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     context.writes = options.writes;
     context.verification = options.verification;
     context.latent_heads_per_read = options.latent_heads_per_read;
+    context.sparse_prompt_heads = options.sparse_prompt_heads;
     context.score_traffic = options.score_traffic;
     context.concatenates_caches = options.concatenates_caches;
     context.expands_caches = options.expands_caches;

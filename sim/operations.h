@@ -17,6 +17,7 @@ struct PassOptions {
     Verification verification = Verification::unrolled;
     Parallelism parallel = {};           ///< who shares the experts, and the cached tokens of a sequence
     double latent_heads_per_read = 0.0;  ///< Platform::latent_heads_per_read
+    double sparse_prompt_heads = 0.0;    ///< CacheReading::sparse_prompt_heads
     Bytes score_traffic = {};            ///< CacheReading::score_traffic
     bool concatenates_caches = false;    ///< CacheReading::concatenates_caches
     bool expands_caches = false;         ///< CacheReading::expands_caches

@@ -169,6 +169,7 @@ CompiledPass compile_pass(const Model& model, const Precision& precision, const 
     options.pass.ranks = platform.ranks;
     options.pass.parallel = platform.parallel;
     options.pass.latent_heads_per_read = platform.latent_heads_per_read();
+    options.pass.sparse_prompt_heads = platform.stack.caches.sparse_prompt_heads;
     options.pass.score_traffic = platform.stack.caches.score_traffic;
     options.pass.concatenates_caches = platform.stack.caches.concatenates_caches;
     options.pass.expands_caches = platform.stack.caches.expands_caches;

@@ -63,7 +63,8 @@ void count_layers(const RoundSetup& setup, HostCounts& counts) {
 HostCounts counts_of_rounds(const RoundSetup& setup, const DrafterPlan& drafter) {
     HostCounts counts;
     counts[HostDriver::round] = 1.0;
-    counts[HostDriver::synchronous_round] = counts[HostDriver::synchronous_sequence] = drafter.reads_on_host ? 1.0 : 0.0;
+    counts[HostDriver::synchronous_round] = counts[HostDriver::synchronous_sequence] =
+        is_synchronous(setup.platform.stack, setup.drafter, drafter) ? 1.0 : 0.0;
     counts[HostDriver::recurrent_round] = has_recurrent_state(setup.target) ? 1.0 : 0.0;
     counts[HostDriver::draft_state] = recurrent_layers(drafter);
     counts[HostDriver::reshaped_layer] = drafter.catch_up == CatchUp::apart ? mixing_layers(*drafter.model) : 0.0;
@@ -89,6 +90,17 @@ HostCounts counts_of_row(HostCounts counts, const RoundRow& row, double sparse) 
 }
 
 }  // namespace
+
+bool is_synchronous(const Stack& stack, const Drafter& drafter, const DrafterPlan& plan) {
+    const auto gives_up = [&](ScheduledDrafter kind) {
+        const std::vector<ScheduledDrafter>& kinds = stack.drafts.synchronous_drafters;
+        return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+    };
+    const auto* block = std::get_if<ParallelDrafter>(&drafter);
+    const bool is_dflash = block != nullptr && block->kind == ParallelKind::dflash;
+    return plan.reads_on_host || (is_dflash && gives_up(ScheduledDrafter::dflash)) ||
+           (std::holds_alternative<IndependentDrafter>(drafter) && gives_up(ScheduledDrafter::draft_model));
+}
 
 double mixing_layers(const Model& model) { return count_blocks(model, mixes_tokens); }
 

@@ -65,8 +65,18 @@ std::vector<NumberCondition> Stack::unmet(const Model& target, const Precision& 
     return found;
 }
 
+double ServingPolicy::prefill_tokens_on(const Device& device) const {
+    for (const PromptChunk& chunk : prompt_chunks) {
+        if (!states_budget && device.memory < chunk.below && device.name.find(chunk.named) != std::string::npos) {
+            return chunk.tokens;
+        }
+    }
+    return prefill_tokens;
+}
+
 Stack Stack::where(const Model& target, const Precision& precision, const Device& device) const {
     Stack stack = on_host(device.host_speed);
+    stack.serving.prefill_tokens = serving.prefill_tokens_on(device);
     static const Stack unstated;
     for (const NumberCondition& condition : unmet(target, precision, device)) {
         const StackParameter& number = stack_parameter(condition.number);
@@ -77,7 +87,8 @@ Stack Stack::where(const Model& target, const Precision& precision, const Device
 
 bool Stack::holds_as_it_is(const Model& target, const Precision& precision, const Device& device) const {
     const bool scaled = scales_with_host && device.host_speed != 1.0;
-    return !scaled && (conditions.empty() || unmet(target, precision, device).empty());
+    return !scaled && serving.prefill_tokens == serving.prefill_tokens_on(device) &&
+           (conditions.empty() || unmet(target, precision, device).empty());
 }
 
 Stack Stack::drafting() const {
@@ -249,6 +260,9 @@ std::vector<std::string> problems_of(const Stack& stack) {
         require_factor(stack.kernels.calibrated->launch_factor, "calibrated.launch_factor");
     }
     require(stack.serving.prefill_tokens >= 1.0, "prefill_tokens must be at least 1");
+    for (const PromptChunk& chunk : stack.serving.prompt_chunks) {
+        require(chunk.tokens >= 1.0, "tokens of prefill_tokens on_devices must be at least 1");
+    }
     for (std::string& problem : problems_of(stack.measured.measured_loads)) {
         problems.push_back(std::move(problem));
     }

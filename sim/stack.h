@@ -54,6 +54,13 @@ enum class DraftedTrees {
     tensorrt_llm,  ///< depth, top-k and tokens, grown anew in each round (TensorRtShape)
 };
 
+/// Drafters for which some engines give up asynchronous scheduling, though they do not draft on the host.
+enum class ScheduledDrafter { draft_model, dflash };
+constexpr auto names_in(ScheduledDrafter) {
+    using enum ScheduledDrafter;
+    return enum_names<ScheduledDrafter>({{draft_model, "draft-model"}, {dflash, "dflash"}});
+}
+
 /// Of what an engine takes a share (Stack::memory_utilisation), and for what.
 enum class MemoryShare {
     device,   ///< of the device, for all that it keeps there (vLLM's gpu_memory_utilization)
@@ -92,6 +99,13 @@ struct MemoryReserve {
                : drafter == DrafterOnDevice::some  ? with_drafter
                                                    : with_own_model;
     }
+};
+
+/// What an engine reads of prompts in one pass by default, on devices of less memory than `below` whose names contain `named`.
+struct PromptChunk {
+    Bytes below;
+    std::string named;
+    double tokens = 0.0;
 };
 
 /// Speed of an engine's linear layers over what they would be priced at otherwise: the stack's shares of the data sheet, or in
@@ -135,7 +149,7 @@ struct ExpertKernels {
 struct NumberCondition {
     std::string number;               ///< of stack_parameters()
     std::vector<std::string> models;  ///< kinds (kind_of_model) that it was measured of; empty: all
-    std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels
+    std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels; 0: devices without one
     bool not_plain_experts = false;   ///< not of routed experts in 16 bits without shared ones beside them
 };
 
@@ -266,6 +280,9 @@ struct CacheReading {
     /// Attention over a latent cache takes each new token apart and reads the cache for it, on devices whose kernel does so
     /// (Device::latent_heads_per_read). Engines without it read the cache once for all new tokens of a sequence.
     bool takes_latent_tokens_apart = false;
+    /// Kernels of sparse attention over latents read them for prompts as in decoding, not expanded, and compute at least so
+    /// many query heads; 0: prompts are expanded, and a rank computes its own heads.
+    double sparse_prompt_heads = 0.0;
     /// What reading the keys and values of a prefix that all sequences share takes for each of them after the first, over a
     /// read from memory: 1 where attention reads them for each sequence, less where it reads them once for all (cascade
     /// attention). Of the target: drafters, and attention over latents, read them for each sequence in every stack known.
@@ -312,6 +329,8 @@ struct DraftPolicy {
     /// Drafters with a cache of their own read all tokens of a verification in a pass of their own, before they draft
     /// (llama.cpp), in place of catching up in their first pass (CatchUp::apart).
     bool drafter_reads_round = false;
+    /// Those for which the engine gives up asynchronous scheduling, beside those that draft on the host.
+    std::vector<ScheduledDrafter> synchronous_drafters;
     std::string sampling_flag;  ///< with which tokens are sampled on the device (HostDriver::emitted_entry)
     /// Cuts that the engine does not run beside a drafter: each has all of these degrees above 1.
     std::vector<std::vector<CutDegree>> cuts_not_run;
@@ -324,11 +343,15 @@ struct ServingPolicy {
     /// and are read together, so that part of the wait is in their time to the first token.
     double prompt_wait = 1.0;
     double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
+    std::vector<PromptChunk> prompt_chunks;  ///< where nobody states a budget, the first that fits the device takes its place
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();
     bool states_prefill = false, states_budget = false;  ///< the two above are the user's, which labels then say
     bool logits_of_prompt = false;                       ///< logits of every prompt token are formed, not only of the last one
     std::optional<double> most_requests;  ///< that the engine runs at once, whatever it is told; nothing: as many as fit
+
+    /// Most prompt tokens in one pass on this device.
+    [[nodiscard]] double prefill_tokens_on(const Device& device) const;
 };
 
 /// What the engine takes of a device's memory.

@@ -286,6 +286,11 @@ const std::vector<StackParameter>& stack_parameters() {
         number<&Stack::states, &StatePolicy::replay_traffic>(
             "replay_traffic", 0.01, 100.0,
             "times that replay and verification move a recurrent state beside what they need: to and from a second place", "0"),
+        number<&Stack::caches, &CacheReading::sparse_prompt_heads>(
+            "sparse_prompt_heads", 0.0, 1024.0,
+            "query heads that kernels of sparse attention over latents compute for prompts at least, however few a rank has; they "
+            "meet the latents as in decoding",
+            "0: prompts are expanded, and a rank computes its own heads"),
         number<&Stack::caches, &CacheReading::score_traffic>(
             "score_traffic", 0.0, 256.0, "bytes that move for each attention score of a prompt, where kernels write all scores",
             "0"),

@@ -47,7 +47,7 @@ sim::CompressedAttention attention_of(Reader& config, sim::Count compression) {
 }  // namespace
 
 sim::Block hyper_connection(sim::Count width, sim::Count streams) {
-    return block(sim::Projection{streams * width, (2 + streams) * streams, true}, 2, 0);
+    return block(sim::Projection{streams * width, (2 + streams) * streams, true}, streams, 0);
 }
 
 void import_deepseek_v4(Reader& config, sim::Model& model) {

@@ -1,4 +1,5 @@
 // Multi-head, grouped-query, windowed and sparse attention.
+#include <algorithm>
 #include <cmath>
 
 #include "sim/layers/attention_parts.h"
@@ -31,6 +32,15 @@ Operation index_preparation(const LayerContext& context, const SparseIndexer& in
     Operation operation = element_wise(context, "index preparation", elements, 8.0, 20.0);
     operation.launches = 14.0;
     return operation;
+}
+
+void absorb_prompt(const LayerContext& context, double widths, Operation& scores) {
+    if (context.pass == PassKind::prefill && context.sparse_prompt_heads > 0.0) {
+        scores.absorbed = true;
+        scores.math = context.precision.activations.format;
+        scores.rows_per_token = std::max(scores.rows_per_token, context.sparse_prompt_heads);
+        scores.flops.per_visible = Flops(2.0 * scores.rows_per_token * widths);
+    }
 }
 
 void add_tree_mask(const LayerContext& context, Operation& scores) {
@@ -218,8 +228,12 @@ void append(const LatentAttention& attention, const LayerContext& context, std::
     scores.rows_per_token = local_heads;
     scores.outputs = local_heads * kv_rank;
     scores.items.per_sequence = 1.0;
-    const double widths = context.pass == PassKind::prefill ? nope + rope + value : (kv_rank + rope) + kv_rank;
+    const double absorbed = (kv_rank + rope) + kv_rank;
+    const double widths = context.pass == PassKind::prefill ? nope + rope + value : absorbed;
     scores.flops.per_visible = Flops(2.0 * local_heads * widths);
+    if (attention.indexer) {
+        absorb_prompt(context, absorbed, scores);
+    }
     share_context(context, cached, 2.0 * local_heads * kv_rank, scores);
     if (attention.indexer) {
         pick_for_each_token(context, scores);

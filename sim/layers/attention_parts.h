@@ -15,6 +15,10 @@ Operation index_scores(const LayerContext& context, const SparseIndexer& indexer
 /// (FlashMLA's sparse kernel takes indices for each query token), and engines score its context alone.
 void pick_for_each_token(const LayerContext& context, Operation& scores);
 
+/// Scores of a prompt as kernels of sparse attention compute them that meet latents of these widths as in decoding: in the
+/// format of activations, and for no fewer heads than they take (Stack::sparse_prompt_heads). Others stay as they are.
+void absorb_prompt(const LayerContext& context, double widths, Operation& scores);
+
 /// The small kernels around the products and the scores of an indexer. DeepSeek-V3.2's reference implementation has fourteen:
 /// rotary embedding, concatenation, Hadamard transform and quantisation of queries and of keys, the norm of keys, two writes
 /// to their cache, two scalings of the heads' weights, and the choice of the best scores.

@@ -64,6 +64,7 @@ Operation attention_over_entries(const LayerContext& context, const CompressedAt
     scores.outputs = local_heads * dim;
     scores.items.per_sequence = 1.0;
     scores.flops.per_visible = Flops(4.0 * local_heads * dim);
+    absorb_prompt(context, 2.0 * dim, scores);
     share_context(context, cached, 2.0 * local_heads * dim, scores);
     if (attention.index_heads > 0) {
         pick_for_each_token(context, scores);

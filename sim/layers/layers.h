@@ -32,6 +32,7 @@ struct LayerContext {
     StateWrites writes = StateWrites::final_state;
     Verification verification = Verification::unrolled;
     double latent_heads_per_read = 0.0;  ///< Platform::latent_heads_per_read
+    double sparse_prompt_heads = 0.0;    ///< CacheReading::sparse_prompt_heads
     Bytes score_traffic = {};            ///< CacheReading::score_traffic
     bool concatenates_caches = false;    ///< CacheReading::concatenates_caches
     bool expands_caches = false;         ///< CacheReading::expands_caches

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <tuple>
 
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,28 @@ std::string error_of(const std::string& path) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "engines read prompts in chunks as they set them by device, and a stack that states another chunk has it everywhere") {
+    const auto tokens = [](const std::string& stack, const char* device) {
+        return hardware::load_stack(catalogue, stack).value.serving.prefill_tokens_on(hardware::load_device(catalogue, device).value);
+    };
+    for (const auto& [device, vllm, sglang] :
+         {std::tuple{"rtx-3090", 2048.0, 2048.0}, std::tuple{"l40s", 2048.0, 4096.0}, std::tuple{"a100-sxm-80", 2048.0, 8192.0},
+          std::tuple{"h100-sxm", 8192.0, 8192.0}, std::tuple{"rtx-pro-6000", 8192.0, 8192.0},
+          std::tuple{"h200", 8192.0, 8192.0}, std::tuple{"b200", 8192.0, 16384.0}}) {
+        INFO(device);
+        CHECK(tokens("vllm", device) == vllm);
+        CHECK(tokens("sglang", device) == sglang);
+    }
+    const StackFiles files;
+    const std::string mine = files.add("mine", R"({"title": "Mine", "extends": "vllm",
+        "prefill_tokens": {"value": 4096, "source": "--max-num-batched-tokens", "kind": "published"}})");
+    CHECK(tokens(mine, "rtx-3090") == 4096.0);
+    const std::string none = files.add("none", R"({"title": "None", "extends": "vllm", "prefill_tokens": {"value": 4096,
+        "source": "s", "kind": "published", "on_devices": [{"tokens": {"value": 0, "source": "s", "kind": "published"}}]}})");
+    CHECK_THAT(error_of(none), Catch::Contains("prefill_tokens.on_devices[0].tokens"));
+}
 
 TEST_CASE("a stack that extends another one differs from it in what it states, and null takes a key away") {
     const StackFiles files;

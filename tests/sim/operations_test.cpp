@@ -184,6 +184,28 @@ TEST_CASE("each new token reads what it picked, and scores the context for itsel
     CHECK(read("index scores", 4.0) == Approx(10'000.0 * 128));
 }
 
+TEST_CASE("kernels of sparse attention over latents compute 64 heads of a prompt, however few a rank has") {
+    const auto of_a_key = [](const char* name, PassKind pass, double least_heads) {
+        PassOptions options{pass, StateWrites::final_state, 8.0};
+        options.sparse_prompt_heads = least_heads;
+        return find(operations_of(model(name), uniform_precision(NumberFormat::bf16), options), "latent attention");
+    };
+    // DeepSeek-V3.2 has 16 heads on each of 8 ranks: keys of 128 + 64 and values of 128, or latents of 512 + 64 and 512.
+    const auto flops = [&](double least_heads) {
+        return of_a_key("deepseek-v3.2", PassKind::prefill, least_heads).flops.per_visible.value();
+    };
+    CHECK(flops(0.0) == 2.0 * 16 * (192 + 128));
+    CHECK(flops(64.0) == 2.0 * 64 * (576 + 512));
+    CHECK(flops(8.0) == 2.0 * 16 * (576 + 512));
+    CHECK(of_a_key("deepseek-v3.2", PassKind::prefill, 64.0).rows_per_token == 64.0);
+    CHECK(of_a_key("deepseek-v3.2", PassKind::prefill, 64.0).absorbed);
+    CHECK(of_a_key("deepseek-v3.2", PassKind::decode, 64.0).rows_per_token == 16.0);
+    CHECK_FALSE(of_a_key("deepseek-v3.2", PassKind::decode, 64.0).absorbed);
+    CHECK(of_a_key("deepseek-v3", PassKind::prefill, 64.0).flops.per_visible.value() == 2.0 * 16 * (192 + 128));  // dense
+    CHECK(of_a_key("deepseek-v4-flash", PassKind::prefill, 64.0).rows_per_token == 64.0);
+    CHECK(of_a_key("deepseek-v4-flash", PassKind::prefill, 0.0).rows_per_token == 8.0);
+}
+
 TEST_CASE("latent attention caches one latent a token, whatever the number of heads") {
     // DeepSeek-V3: (512 + 64) values a token and layer, 61 layers.
     Bytes cached;

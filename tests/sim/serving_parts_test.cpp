@@ -49,6 +49,27 @@ TEST_CASE("a prompt is read in equal chunks of what the stack reads at once, eac
     CHECK(prompt_work(setup, round).target == Seconds(0.0));
 }
 
+TEST_CASE(
+    "an engine reads fewer tokens of a prompt at once on small devices and those that it names, unless a budget is stated") {
+    RoundSetup setup = serving();
+    const auto read = [&] { return compile_round(setup).prompts.target.value(); };
+    const double whole = read();
+    setup.platform.stack.serving.prefill_tokens = 400.0;
+    const double in_three = read();
+    REQUIRE(in_three > whole);
+    setup.platform.stack.serving.prefill_tokens = 8192.0;
+    const Bytes memory = setup.platform.device.memory;
+    setup.platform.stack.serving.prompt_chunks = {{memory, "", 400.0}, {memory * 2.0, "a100", 500.0}};
+    CHECK(read() == whole);
+    setup.platform.stack.serving.prompt_chunks = {{memory * 1.01, "", 400.0}, {memory * 2.0, "h100", 500.0}};
+    CHECK(read() == in_three);
+    setup.platform.stack.serving.prompt_chunks = {{memory * 2.0, "h100", 400.0}};
+    CHECK(read() == in_three);
+    CHECK(compile_round(setup).memory.prefill.tokens == 400.0);
+    setup.platform.stack.serving.states_budget = true;
+    CHECK(read() == whole);
+}
+
 TEST_CASE("what of a device an engine may take: a share of it, of the pools, or of what weights leave") {
     RoundSetup setup = serving();
     const auto capacity = [&] { return compile_round(setup).memory.capacity.value(); };

@@ -76,6 +76,7 @@ std::map<std::string_view, std::pair<double, double>> stack_ranges() {
     between(1.0, 100.0, {"state_slots"});
     between(1.0, 1e6, {"most_requests"});
     between(0.0, 1e11, {"memory_per_graph"});
+    between(0.0, 1024.0, {"sparse_prompt_heads"});
     between(0.0, 256.0, {"score_traffic"});
     between(0.0, 64.0, {"score_bytes"});
     return ranges;

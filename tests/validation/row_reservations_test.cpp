@@ -104,6 +104,25 @@ TEST_CASE("steps without speculation are scored once each, of rows that are evid
     CHECK(study.given_length->plain_steps->median == Approx(errors[1]));
 }
 
+TEST_CASE("a whole run without speculation takes all prompts of its requests, the time between tokens those of the others") {
+    const auto plain = [](const char* metric, double batch) {
+        std::string text = row("a", batch, 6.0, 1.5, stated);
+        text.replace(text.find("tpot_ms"), 7, metric);
+        SpeculativePoint point(points_of_rows({text}).front(), parts(), sim::CostMode::roofline);
+        static_cast<void>(point.speed_up(2.2));
+        return point.times().plain;
+    };
+    for (const double batch : {1.0, 8.0}) {
+        // 8 requests in a token's time each; a prompt of 500 tokens for each of 500.
+        const sim::CompiledRound round = sim::compile_round(
+            SpeculativePoint(points_of_rows({row("a", batch, 6.0, 1.5, stated)}).front(), parts(), sim::CostMode::roofline)
+                .setup());
+        const double prompt = round.prompts.target.value();
+        REQUIRE(prompt > 0.0);
+        CHECK(plain("output_tok_s", batch) - plain("tpot_ms", batch) == Approx(prompt));
+    }
+}
+
 TEST_CASE("what a row's source states beside it: slots, replicas, ranks of experts and drafter, targets that are guessed") {
     const auto point = [](const std::string& series, const char* fields) {
         const std::vector<MeasuredPoint> points = points_of_rows({fmt::format(

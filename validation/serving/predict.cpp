@@ -36,12 +36,18 @@ double SpeculativePoint::speed_up_of(const sim::Speculation& draft) {
     const sim::CompiledRound round = sim::compile_round(setup_);
     const sim::RoundEstimate with = sim::evaluate(round, in_service(round, point_with_speculation()));
     const sim::RoundEstimate plain = sim::evaluate(round, in_service(round, plain_point()));
-    times_ = {plain.time_per_token.value(), with.draft.value(), with.verify.value(),
-              with.rollback.value(),        with.host.value(),  with.prompts.value()};
+    times_ = {plain_step_of(plain),  with.draft.value(), with.verify.value(),
+              with.rollback.value(), with.host.value(),  with.prompts.value()};
     if (point_.quantity != MeasuredQuantity::throughput_gain) {
         return plain.time_per_token / with.time_per_token;
     }
     return with.tokens_per_second_device / plain.tokens_per_second_device;
+}
+
+double SpeculativePoint::plain_step_of(const sim::RoundEstimate& plain) const {
+    return point_.quantity == MeasuredQuantity::throughput_gain
+               ? point_.batch / (plain.tokens_per_second_device * point_.cut.devices())
+               : plain.time_per_token.value();
 }
 
 sim::DesignPoint SpeculativePoint::in_service(const sim::CompiledRound& round, sim::DesignPoint point) {

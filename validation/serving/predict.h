@@ -21,7 +21,7 @@ bool unstated_lengths_matter(const MeasuredPoint& point, const UnstatedLengths& 
 
 /// Where the time of a round goes, as predicted: seconds of a whole batch, prompts of other requests included.
 struct RoundTimes {
-    double plain = 0.0;  ///< a step without speculation
+    double plain = 0.0;  ///< without speculation, as MeasuredPoint::plain_step measures it
     double draft = 0.0, verify = 0.0, rollback = 0.0, host = 0.0, prompts = 0.0;
 };
 
@@ -59,6 +59,9 @@ private:
     /// The requests of a load that memory holds are in service at once; the others wait. All of them where not even one fits:
     /// then it is not the memory that was measured.
     static sim::DesignPoint in_service(const sim::CompiledRound& round, sim::DesignPoint point);
+    /// RoundTimes::plain: the time between tokens of a request, or where the throughput of the whole load was measured, the
+    /// time in which each of its requests gets a token, own prompts and waiting for the device's memory included.
+    [[nodiscard]] double plain_step_of(const sim::RoundEstimate& plain) const;
     /// speed_up() with setup_'s acceptance and this draft.
     double speed_up_of(const sim::Speculation& draft);
 
