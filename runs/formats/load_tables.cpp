@@ -11,6 +11,7 @@
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
+#include "runs/formats/side_columns.h"
 #include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
@@ -256,12 +257,15 @@ private:
             return false;
         }
         if (!table_) {
-            table_.emplace(names_, caption_);
+            sides_.emplace(names_);
+            table_.emplace(sides_->headings(), caption_);
             keep_apart(*table_);
         }
-        if (!table_->take(cells, run)) {
-            unread_.push_back(std::move(cells));
-            return false;
+        for (std::vector<std::string>& row : sides_->rows(cells)) {
+            if (!table_->take(std::move(row), run)) {
+                unread_.push_back(std::move(cells));
+                return false;
+            }
         }
         told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
@@ -338,6 +342,7 @@ private:
     }
 
     Cells names_;
+    std::optional<SideColumns> sides_;
     std::optional<LoadTable> table_;
     std::vector<Cells> unread_;  ///< rows of a table that is none of loads
     TableCaption caption_;

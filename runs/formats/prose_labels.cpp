@@ -98,7 +98,11 @@ bool names_chip(std::string_view word) {
 std::string device_at(const std::vector<std::string>& words, std::size_t at) {
     const std::string next = at + 1 < words.size() ? words[at + 1] : std::string();
     if (is_any_word(words[at], {"rtx", "gtx", "arc", "radeon", "strix", "dgx"}) && !next.empty()) {
-        return next;
+        std::string device = next;  // "4090", "pro 6000", "ai pro r9700"
+        for (std::size_t i = at + 2; i < words.size() && is_any_word(words[i - 1], {"pro", "ai", "rx"}); ++i) {
+            device += " " + words[i];
+        }
+        return device;
     }
     const bool apple = words[at].size() == 2 && words[at][0] == 'm' && is_figure(words[at][1]);
     if (apple && is_any_word(next, {"max", "ultra", "pro"})) {
