@@ -305,7 +305,7 @@ std::vector<std::string> of_same_family(const std::string& name, std::vector<std
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
-    const auto [model, format] = without_format(name);
+    const auto [model, format] = model_and_format(name);
     if (!format.empty() && std::find(known.begin(), known.end(), model) != known.end()) {
         throw text::InputError({"model \"" + name + "\" is named with its format: give the model, \"" + model +
                                 "\", and the format as its precision, such as \"" + format +

@@ -188,11 +188,12 @@ _treeline_names() {
     return text + "_treeline \"$@\"\n";
 }
 
-/// What fish offers for a value.
+/// What fish offers for a value. Names may stand in a list, of which the last is completed.
 std::string fish_value(const FlagWords& flag) {
-    const std::string offered = !flag.words.empty()   ? all_words(flag.words)
-                                : !flag.names.empty() ? fmt::format("(treeline completions --names {})", flag.names)
-                                                      : "";
+    const std::string offered = !flag.words.empty() ? all_words(flag.words)
+                                : !flag.names.empty()
+                                    ? fmt::format("(__fish_complete_list , 'treeline completions --names {}')", flag.names)
+                                    : "";
     return (flag.files ? " -F" : " -f") + (offered.empty() ? "" : " -a " + single_quoted(offered));
 }
 

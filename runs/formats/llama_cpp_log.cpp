@@ -119,7 +119,7 @@ public:
         } else if (accepts) {
             take_acceptance(line, run);
         } else if (sums) {
-            take_sums(line, run);
+            take_sums(line);
         } else if (ends && line.find("release") != std::string_view::npos) {
             flush(run);
         } else if (!reads && !decodes && !accepts && !sums && (line.starts_with('#') || line.starts_with("**"))) {
@@ -302,7 +302,7 @@ private:
     }
 
     /// Sums since the start: the last line has them all.
-    void take_sums(std::string_view line, RunBuilder& run) {
+    void take_sums(std::string_view line) {
         if (const std::size_t named = line.find("statistics"); named != std::string_view::npos) {
             std::istringstream in{std::string(line.substr(named, 200))};
             std::string word, drafter;

@@ -88,6 +88,7 @@ bool means_plain(const std::string& words) {
                                 "base",
                                 "spec off",
                                 "mtp off",
+                                "inactive",
                                 "no",
                                 "autoregressive",
                                 "ohne",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "runs/formats/load_numbers.h"
+#include "runs/formats/metric_columns.h"
 #include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
@@ -52,6 +53,7 @@ bool names_two_lengths(const std::string& setup) {
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     const bool first = rows_ == 0;
+    keep_averages();
     keep_statistics(cells);
     row_ = split_arrows(std::move(cells), run.draft_tokens_or(0) > 0);
     if (first && !understand(run)) {
@@ -105,6 +107,19 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         add(false, run);
     }
     return true;
+}
+
+/// Beside a column of averages, those of the single runs say nothing more ("| Run 1 | Run 2 | Average |").
+void LoadTable::keep_averages() {
+    const auto averages = [](const std::string& name) {
+        const std::string words = plain_words(name);
+        return words == "average" || words == "avg" || words == "mean" || words == "median";
+    };
+    if (rows_ == 0 && std::any_of(names_.begin(), names_.end(), averages)) {
+        for (std::string& name : names_) {
+            name = repeats_run(name) ? "" : name;
+        }
+    }
 }
 
 /// Of cells with several statistics ("264.8 / 278.0 / 320.6" under "tok/s (mean / median / max)") the mean, or else the median.
@@ -441,7 +456,9 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
                  output = number_after(test, "tg")
                               .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
-    const double read = has(Role::context) ? number(Role::context) : prompt;
+    // A context of 0 is a short one, and no unknown one.
+    const std::optional<double> context = number_of(cell(Role::context));
+    const double read = !has(Role::context) ? prompt : context ? std::max(*context, 1.0) : 0.0;
     run.variant(other_variant_);
     RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
     run.variant("");

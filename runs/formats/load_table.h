@@ -86,6 +86,7 @@ private:
     bool passes_over(RunBuilder& run);
     bool is_no_measurement(RunBuilder& run) const;
     bool has_contradicting_units(RunBuilder& run) const;
+    void keep_averages();
     void keep_statistics(std::vector<std::string>& cells);
     bool take_acceptance_of_row(const std::string& label, RunBuilder& run);
     [[nodiscard]] std::string engine_of_row() const;

@@ -314,12 +314,18 @@ private:
         if (!unread_.empty()) {
             const std::vector<Cells> rows = turned(names_, unread_);
             bool taken = false;
+            std::optional<SideColumns> sides;
             std::optional<LoadTable> table;
             for (const Cells& row : rows) {
                 if (!table) {
-                    table.emplace(row, caption_);
+                    sides.emplace(row);
+                    table.emplace(sides->headings(), caption_);
                     keep_apart(*table);
-                } else if (!(taken = table->take(row, run))) {
+                    continue;
+                }
+                const std::vector<Cells> folded = sides->rows(row);
+                taken = std::all_of(folded.begin(), folded.end(), [&](const Cells& each) { return table->take(each, run); });
+                if (!taken) {
                     break;
                 }
             }

@@ -125,6 +125,16 @@ double context_in(std::string_view clause) {
         if (of_depth && clause.find('@') != std::string_view::npos) {
             return number_of(words[i].substr(1)).value_or(0.0);
         }
+        // "512-token prompts", "a 4k-token context"; "256-token answers" are none.
+        if (const std::size_t unit = words[i].find("-token"); unit != std::string::npos && unit > 0) {
+            const std::string count = words[i].substr(0, unit);
+            const double tokens =
+                count.find_first_not_of("0123456789.k") == std::string::npos ? number_of(count).value_or(0.0) : 0.0;
+            if (tokens >= shortest_context &&
+                (after.empty() || names_context(after) || is_any_word(after, {"prompts", "contexts", "input", "inputs"}))) {
+                return tokens;
+            }
+        }
         const bool thousands = is_thousands(words[i]);
         const bool number = thousands || words[i].find_first_not_of("0123456789") == std::string::npos;
         const bool named = names_context(before) || names_context(after) ||

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+
 #include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
 #include "runs/formats/metric_columns.h"
 #include "runs/formats/prose_labels.h"
 #include "runs/formats/stated_lengths.h"
@@ -14,7 +17,7 @@ namespace treeline::runs::run_formats_of {
 namespace {
 
 /// What a heading names of a side, and in which column rows say it.
-const std::vector<std::string> columns_of_sides = {"engine", "backend", "device"};
+const std::vector<std::string> columns_of_sides = {"engine", "backend", "device", "context"};
 
 /// Further ones are prose.
 constexpr std::size_t longest_heading = 48;
@@ -43,10 +46,46 @@ bool means_something(const std::string& heading) {
            requests_of_heading(heading) > 0 || context_in(words) > 0.0;
 }
 
-std::string device_in(std::string heading) {
-    std::transform(heading.begin(), heading.end(), heading.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return deployment_in(heading).device;
+std::string in_lower_case(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+}
+
+bool names_context(const std::string& words) { return role_of(words) == Role::context || words == "prompt"; }
+
+/// The tokens of "ctx 16k", "8k" or "ctx 0", as a cell says them; empty where a heading names none.
+std::string context_of_heading(const std::string& heading) {
+    const double tokens = context_in(in_lower_case(heading));
+    const std::string words = plain_words(heading);
+    const bool none = words.ends_with(" 0") && names_context(words.substr(0, words.size() - 2));
+    return tokens > 0.0 ? fmt::format("{:.0f}", tokens) : none ? "0" : "";
+}
+
+/// "TPOT" of "TPOT @ 16k (ctx)".
+std::string without_context(const std::string& heading, const std::string& context) {
+    std::string rest;
+    for (std::size_t begin = 0; begin < heading.size();) {
+        const std::size_t end = std::min(heading.find(' ', begin), heading.size());
+        const std::string word = heading.substr(begin, end - begin), plain = plain_words(word);
+        const bool of_context = names_context(plain) || plain == "at" || plain == "tokens" ||
+                                (!plain.empty() && number_of(plain) == number_of(context));
+        rest += of_context ? "" : word + " ";
+        begin = end + 1;
+    }
+    return rest;
+}
+
+/// Whether a row is of a load, a draft length or a setting, so that contexts in columns are loads, too.
+bool has_loads_in_rows(const std::vector<std::string>& headings) {
+    bool loads = false;
+    for (const std::string& heading : headings) {
+        const Role role = role_of(plain_words(heading));
+        if (role == Role::context) {
+            return false;
+        }
+        loads = loads || role == Role::batch || role == Role::drafts || role == Role::setup;
+    }
+    return loads;
 }
 
 }  // namespace
@@ -75,18 +114,20 @@ SideColumns::SideColumns(const std::vector<std::string>& headings) : headings_(h
 }
 
 void SideColumns::find_sides(const std::vector<std::string>& headings) {
+    const bool contexts = has_loads_in_rows(headings);
     for (std::size_t i = 0; i < headings.size(); ++i) {
         const std::string words = plain_words(headings[i]);
         const bool named = headings[i].size() <= longest_heading && !compares_runs(headings[i]);
         const std::string back_end = back_end_in(words), processor = says(words, "cpu") ? "cpu" : "";
         const std::vector<std::string> name = {named ? engine_in(words) : "",
                                                named ? (back_end.empty() ? processor : back_end) : "",
-                                               named ? device_in(headings[i]) : ""};
+                                               named ? deployment_in(in_lower_case(headings[i])).device : "",
+                                               named && contexts ? context_of_heading(headings[i]) : ""};
         if (std::all_of(name.begin(), name.end(), [](const std::string& part) { return part.empty(); })) {
             shared_.push_back(i);
             continue;
         }
-        std::string rest = headings[i];
+        std::string rest = name.back().empty() ? headings[i] : without_context(headings[i], name.back());
         for (const std::string& part : name) {
             rest = without_words(rest, plain_words(part));
         }

@@ -1,4 +1,5 @@
-// Internal to the formats: tables with an engine, a back end or a device in each column ("| k | CUDA t/s | Vulkan t/s |").
+// Internal to the formats: tables with an engine, a back end, a device or a context in each column
+// ("| k | CUDA t/s | Vulkan t/s |", "| c | ctx 1k | ctx 16k |").
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace treeline::runs::run_formats_of {
 
-/// Folds columns that differ in nothing but the engine, back end or device that they name into rows, each of which says it in
-/// a column of its own. A table without two such sides, each with the same columns, stays as it is.
+/// Folds columns that differ in nothing but the engine, back end, device or context that they name into rows, each of which
+/// says it in a column of its own. A table without two such sides, each with the same columns, stays as it is.
 class SideColumns {
 public:
     explicit SideColumns(const std::vector<std::string>& headings);
@@ -18,7 +19,7 @@ public:
 
 private:
     struct Side {
-        std::vector<std::string> name;     ///< its engine, back end and device; empty where it names none
+        std::vector<std::string> name;     ///< its engine, back end, device and context; empty where it names none
         std::vector<std::size_t> columns;  ///< of the table
         std::vector<std::string> rests;    ///< what their headings say beside the name
     };

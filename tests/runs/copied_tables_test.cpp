@@ -126,6 +126,12 @@ TEST_CASE("a heading may say which statistics its cells hold") {
     CHECK(read("| K | tok/s (mean / median / max) | accept length |\n" + rows).cells.front().stated_length == Approx(2.4));
 }
 
+TEST_CASE("beside an average, single runs are none of their own") {
+    CHECK(cells_of(read("| Mode | Run 1 | Run 2 | Average |\n|---|---|---|---|\n"
+                        "| MTP inactive | 18 tok/s | 22 tok/s | 20 tok/s |\n| MTP active | 39 tok/s | 41 tok/s | 40 tok/s |\n",
+                        3)) == "1/0/0: 50000, 1/3/0: 25000");
+}
+
 TEST_CASE("a cap of drafts is their number, and an AL may name its drafter") {
     const runs::MeasuredRun run = read(
         "| mode | cap | baseline tok/s | dflash tok/s | dflash AL |\n|---|---|---|---|---|\n| chat | 3 | 20 | 40 | 2.5 |\n");

@@ -55,6 +55,17 @@ TEST_CASE("llama.cpp's log names its files, and what drafted") {
     CHECK(read(answer + sums("ngram-mod", 3) + sums("draft-mtp", 37)).identity.method == "mtp");
 }
 
+TEST_CASE("oMLX counts rounds of models with vision in words of their own") {
+    const runs::MeasuredRun run = read(
+        "omlx.scheduler - INFO - [-] - vlm_mtp stats: request=a finish=stop rounds=100 accepted=130/200 (65.0%) "
+        "tokens_per_round=2.30 emitted=230 block_size=3\n"
+        "omlx.server - INFO - [-] - Chat completion: 230 tokens in 4.60s (50.0 tok/s), prompt: 18, finish_reason=stop\n");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells.front().draft_tokens == 2);
+    CHECK(run.acceptance(2).accept_length() == Approx(2.3));
+    CHECK(run.cells.front().tpot_seconds() == Approx(0.02));
+}
+
 TEST_CASE("throughput of SGLang's lines counts where no prompt was read and no request waited for") {
     const auto line = [](double rate) {
         return fmt::format(

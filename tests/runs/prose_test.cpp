@@ -257,6 +257,13 @@ TEST_CASE("of two numbers before one unit, nothing says which drafts") {
     CHECK(with_drafts(named, 0).tpot_seconds() == Approx(1.0 / 100));
 }
 
+TEST_CASE("a number of tokens before a dash is a context where nothing else follows") {
+    const runs::MeasuredRun run = of_text("MTP K=4\n\n- 512-token, accepted: 20 -> 40 tok/s\n- 4K, accepted: 10 -> 20 tok/s\n");
+    REQUIRE(run.cells.size() == 4);
+    CHECK(run.cells[0].context == 512.0);
+    CHECK(run.cells[2].context == 4096.0);
+}
+
 TEST_CASE("requests in flight may label a rate") {
     const runs::MeasuredRun run = of_text("MTP K=3\n\n- C1 decode: 50 tok/s\n- C4 aggregate: 160 tok/s\n");
     REQUIRE(run.cells.size() == 2);

@@ -41,6 +41,18 @@ TEST_CASE("back ends in columns are deployments of their own") {
     CHECK(apart(counts) == "cpu: 1/0: 200000");
 }
 
+TEST_CASE("contexts in columns are loads") {
+    const std::string in_rows =
+        "tok/s, MTP k=2\n\n| concurrency | ctx 0 | ctx 16k |\n|---|---|---|\n| 1 | 40 | 20 |\n| 2 | 80 | - |\n";
+    const std::string in_columns =
+        "tok/s, MTP k=2\n\n| ctx \\ conc | 1 | 2 |\n|---|---|---|\n| 0 | 40 | 80 |\n| 16k | 20 | - |\n";
+    for (const std::string& table : {in_rows, in_columns}) {
+        CHECK(cells_of(read(table)) == "1/2/1: 25000, 2/2/1: 25000, 1/2/16384: 50000");
+    }
+    CHECK(cells_of(read("| k | TPOT ms @ 1k | TPOT ms @ 8k |\n|---|---|---|\n| 0 | 50 | 55 |\n| 3 | 25 | 30 |\n")) ==
+          "1/0/1024: 50000, 1/0/8192: 55000, 1/3/1024: 25000, 1/3/8192: 30000");
+}
+
 TEST_CASE("of engines in columns the first is read, and the others are named") {
     const runs::MeasuredRun plain =
         read("tokens/s\n\n| Setup | vLLM | SGLang |\n|---|---|---|\n| no spec | 20 | 22 |\n| K=3 | 40 | 44 |\n");
@@ -59,7 +71,7 @@ TEST_CASE("devices in columns, and columns that all sides share") {
         "|\n");
     CHECK(cells_of(run) == "1/0/0: 50000, 1/2/0: 25000");
     CHECK(run.cells.back().stated_length == Approx(2.4));
-    CHECK(apart(run) == "5090: 1/0: 25000, 5090: 1/2: 12500");
+    CHECK(apart(run) == "device 5090: 1/0: 25000, device 5090: 1/2: 12500");
 }
 
 TEST_CASE("columns that are no two sides of the same stay as they are") {

@@ -58,7 +58,7 @@ TEST_CASE("acceptance of next to none, or of all, is a defect") {
     CHECK(defective({accepted(1.0, 2, 3.0)}));
     CHECK_FALSE(defective({accepted(1.0, 3, 0.5)}));  // no accept length
     CHECK(defective({counted(40.0, {0.8, 0.0})}));
-    CHECK_FALSE(defective({counted(39.0, {0.7, 0.0})}));                                // too few rounds
+    CHECK_FALSE(defective({counted(39.0, {0.7, 0.0})}));                 // too few rounds
     CHECK_FALSE(has({accepted(1.0, 3, 4.0)}, CauseKind::defect, true));  // hits come in runs
 }
 
