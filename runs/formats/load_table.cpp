@@ -456,11 +456,13 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
                  output = number_after(test, "tg")
                               .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
-    // A context of 0 is a short one, and no unknown one.
     const std::optional<double> context = number_of(cell(Role::context));
-    const double read = !has(Role::context) ? prompt : context ? std::max(*context, 1.0) : 0.0;
+    const double read = has(Role::context) ? context.value_or(0.0) : prompt,
+                 written = has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output;
+    // "0" is a short context, and no unknown one.
+    const double mean_context = context ? std::max(read + written, 1.0) : read + written;
     run.variant(other_variant_);
-    RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
+    RunCell& measured_at = run.cell(batch, drafts, mean_context);
     run.variant("");
     if (apart_ && measured_at.tpot.known()) {
         return run.remark(
