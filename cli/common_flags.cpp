@@ -52,7 +52,9 @@ void add_change_flags(CLI::App& app, requests::FpgaFlags& flags) {
 
 void add_common_flags(CLI::App& app, CommonFlags& flags) {
     app.add_option("--format", flags.format, "table, json or csv")->type_name("FORMAT")->capture_default_str();
-    app.add_option("--output", flags.output, "File to write; - is standard output")->type_name("FILE")->capture_default_str();
+    app.add_option("--output", flags.output, "File to write; - is standard output")
+        ->type_name(written_file)
+        ->capture_default_str();
     app.add_flag("--spreadsheet", flags.spreadsheet,
                  "In CSV, put an apostrophe before texts that a spreadsheet would run as a formula");
     add_catalogue_flag(app, flags);

@@ -39,6 +39,9 @@ struct CommonFlags {
 /// Writes a file or, for "-", standard output. What people read gets no control characters: names and titles may hold some.
 void write_answer(const std::string& output, const std::string& text, bool for_people);
 
+/// The value of flags that name a file which the command writes, in help texts; by it such flags are known.
+inline constexpr const char* written_file = "OUTPUT";
+
 void add_catalogue_flag(CLI::App& app, CommonFlags& flags);
 /// Declares the flags of a table; `texts`, which must outlive the app, receives what is given.
 void add_key_flags(CLI::App& app, const std::vector<requests::KeyFlag>& flags, requests::FlagTexts& texts);

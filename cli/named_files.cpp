@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/common_flags.h"
 #include "text/file_roles.h"
 #include "text/input_error.h"
 
@@ -28,11 +29,6 @@ struct NamedFiles {
     std::vector<fs::path> others;  ///< whatever else is given: what is no file is none that is read
 };
 
-bool writes(std::string_view flag) {
-    constexpr std::string_view flags[] = {"--output", "--html", "--svg", "--report", "--csv", "--json", "--errors"};
-    return std::find(std::begin(flags), std::end(flags), flag) != std::end(flags);
-}
-
 void add_files(const CLI::App& app, NamedFiles& files) {
     for (const CLI::Option* option : app.get_options()) {
         const std::vector<std::string>& names = option->get_lnames();
@@ -41,7 +37,7 @@ void add_files(const CLI::App& app, NamedFiles& files) {
             if (value.empty() || value == "-") {
                 continue;
             }
-            if (flag == "--store" || writes(flag)) {
+            if (flag == "--store" || option->get_type_name() == written_file) {
                 (flag == "--store" ? files.stores : files.written).push_back({flag, value});
             } else if (option->get_name() != "NAME") {  // of the catalogue
                 files.others.emplace_back(value);

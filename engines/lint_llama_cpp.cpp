@@ -69,8 +69,11 @@ void check_model(const Flags& flags, const std::set<std::string>& types, Finding
                          "does not enable speculation: add --spec-type draft-simple (or draft-eagle3, draft-mtp)");
         }
     }
+    // Drafters that lie beside a model on Hugging Face are found and downloaded (pull request 25811).
+    const bool finds_sidecars = flags.has({"-hf", "-hfr", "--hf-repo"});
     for (const std::string& type : types) {
-        if (model == nullptr && type.starts_with("draft-") && type != "draft-mtp") {
+        const bool sidecar = finds_sidecars && is_one_of(type, {"draft-dflash", "draft-eagle3"});
+        if (model == nullptr && type.starts_with("draft-") && type != "draft-mtp" && !sidecar) {
             findings.add(Kind::missing, "--spec-draft-model", fmt::format("is needed by --spec-type {}", type));
         }
     }

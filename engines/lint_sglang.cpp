@@ -94,6 +94,21 @@ void check_triple(const Flags& flags, const std::string& algorithm, Findings& fi
     }
 }
 
+/// What verifies by sampling: chains of some algorithms (`possible`), without thresholds (arg_groups/speculative_hook.py).
+void check_sampling(const Flags& flags, const char* sampling, bool possible, const std::string& algorithm, Findings& findings) {
+    if (!flags.has({sampling})) {
+        return;
+    }
+    if (!possible) {
+        findings.add(Kind::contradiction, sampling, fmt::format("is rejected with {}", algorithm));
+    } else if (flags.number({top_k_flag}).value_or(1) != 1) {
+        findings.add(Kind::contradiction, sampling, "needs --speculative-eagle-topk 1");
+    }
+    if (flags.has({"--speculative-accept-threshold-single", "--speculative-accept-threshold-acc"})) {
+        findings.add(Kind::contradiction, sampling, "is rejected together with acceptance thresholds");
+    }
+}
+
 /// Flags that only some algorithms read.
 void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm, Findings& findings) {
     for (const Flag& flag : flags.all()) {
@@ -105,21 +120,14 @@ void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm,
         only("--speculative-ngram-", {"NGRAM"});
         only("--speculative-dflash-", {"DFLASH"});
         only("--speculative-dspark-", {"DSPARK"});
-        only("--speculative-draft-window-size", {"EAGLE3", "DFLASH"});
+        only("--speculative-draft-window-size", {"EAGLE", "EAGLE3", "DFLASH"});
+        only("--speculative-draft-sink-size", {"EAGLE"});
         only("--speculative-token-map", {"EAGLE"});
     }
-    if (flags.has({"--speculative-use-rejection-sampling"})) {
-        if (!is_one_of(algorithm, {"EAGLE", "EAGLE3"})) {
-            findings.add(Kind::contradiction, "--speculative-use-rejection-sampling",
-                         fmt::format("is rejected with {}", algorithm));
-        } else if (flags.number({top_k_flag}).value_or(1) != 1) {
-            findings.add(Kind::contradiction, "--speculative-use-rejection-sampling", "needs --speculative-eagle-topk 1");
-        }
-        if (flags.has({"--speculative-accept-threshold-single", "--speculative-accept-threshold-acc"})) {
-            findings.add(Kind::contradiction, "--speculative-use-rejection-sampling",
-                         "is rejected together with acceptance thresholds");
-        }
-    }
+    check_sampling(flags, "--speculative-use-rejection-sampling", is_one_of(algorithm, {"EAGLE", "EAGLE3"}), algorithm,
+                   findings);
+    check_sampling(flags, "--speculative-use-block-verification", is_one_of(algorithm, {"EAGLE", "EAGLE3", "DFLASH", "DSPARK"}),
+                   algorithm, findings);
 }
 
 /// Settings of the deployment that do not go with speculation.

@@ -75,19 +75,25 @@ Engine v0_5_23() {
     Engine engine = v0_5_11();
     engine.version = "0.5.23";
     engine.source =
-        "sgl-project/sglang, adaptive_spec_params.py at 015c872628e3; server_args.py and speculative_hook.py at 30cb848d4b45";
+        "sgl-project/sglang, adaptive_spec_params.py and arg_groups/fields/spec.py at 015c872628e3; server_args.py and "
+        "speculative_hook.py at 30cb848d4b45";
     engine.schedule = ScheduleForm::slots;
     for (EngineDrafter& drafter : engine.drafters) {
         drafter.scheduled =
             drafter.kind == DrafterKind::eagle || drafter.kind == DrafterKind::eagle3 || drafter.kind == DrafterKind::mtp;
     }
-    engine.methods.insert(engine.methods.end(), {"DSPARK", "FROZEN_KV_MTP"});
+    engine.methods.insert(engine.methods.end(), {"DSPARK", "FROZEN_KV_MTP", "UNO"});
     engine.drafters.push_back({DrafterKind::dspark, "DSPARK", true});
     engine.drafters.push_back({DrafterKind::mtp_on_target_cache, "FROZEN_KV_MTP", true});
     add_keys(engine, {"--speculative-dspark-block-size", "--speculative-dspark-sps-table-path",
                       "--speculative-dspark-confidence-sts-path", "--speculative-dspark-align-verify-tokens-to-graph-tier",
                       "--speculative-use-rejection-sampling", "--speculative-draft-kv-cache-dtype",
-                      "--speculative-draft-window-size", "--speculative-moe-a2a-backend"});
+                      "--speculative-draft-window-size", "--speculative-draft-sink-size", "--speculative-moe-a2a-backend",
+                      "--speculative-use-block-verification", "--speculative-domino-candidate-pool-size",
+                      "--speculative-dsa-topk-backend", "--speculative-enable-w4a4-mxfp4-megamoe"});
+    std::erase(engine.keys, "--speculative-dflash-draft-window-size");
+    engine.retired.push_back({"--speculative-dflash-draft-window-size",
+                              "is an old name, which SGLang warns of; use --speculative-draft-window-size"});
     return engine;
 }
 

@@ -28,6 +28,12 @@ std::optional<EngineName> engine_of_word(const std::string& word) {
     return engine_whose([&](const Dialect& dialect) { return dialect.starts(program); });
 }
 
+/// "llama serve", as builds of 2026 call llama-server, too (ggml-org/Llama-macOS, issue 97).
+bool starts_llama_app(const CommandLine& command, std::size_t at) {
+    const std::string& word = command.words[at];
+    return word.substr(word.rfind('/') + 1) == "llama" && at + 1 < command.words.size() && command.words[at + 1] == "serve";
+}
+
 /// Whether a word is no more than an engine's name, as clients ("--backend vllm"), folders and packages have it, too.
 bool is_name_alone(const CommandLine& command, std::size_t at) {
     const std::string& word = command.words[at];
@@ -54,7 +60,8 @@ bool is_path_of_another(const CommandLine& command, std::size_t at) {
 std::optional<EngineName> engine_of_program(const CommandLine& command) {
     std::optional<EngineName> named;
     for (std::size_t i = 0; i < command.words.size(); ++i) {
-        const std::optional<EngineName> engine = engine_of_word(command.words[i]);
+        const std::optional<EngineName> engine =
+            starts_llama_app(command, i) ? EngineName::llama_cpp : engine_of_word(command.words[i]);
         if (engine && !is_name_alone(command, i)) {
             return engine;
         }

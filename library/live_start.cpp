@@ -49,23 +49,23 @@ Json catalogue_json(const requests::Catalogue& catalogue) {
     return {{"models", models::model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
 }
 
-/// Rows of tables and points of charts, beyond those that must stay.
-constexpr std::size_t most_rows = 40;
+/// Bytes of a page.
+constexpr std::size_t largest_page = 1'600'000;
 
-/// The first of a table's rows.
-void shorten(Json& rows) {
+/// The first of a list's rows.
+void shorten(Json& rows, std::size_t most_rows) {
     if (rows.size() > most_rows) {
         rows.erase(rows.begin() + most_rows, rows.end());
     }
 }
 
 /// The front, plain decoding, and the first of the points behind them.
-void shorten_behind_front(Json& points) {
+void shorten_behind_front(Json& points, std::size_t most) {
     std::size_t behind = 0;
     Json kept = Json::array();
     for (Json& point : points) {
         const bool stays = point.value("on_front", false) || !point.value("speculative", true);
-        if (stays || ++behind <= most_rows / 2) {
+        if (stays || ++behind <= most) {
             kept.push_back(std::move(point));
         }
     }
@@ -106,19 +106,25 @@ void round_numbers(Json& tree) {
     }
 }
 
-/// The answer that a page is written with, shown until the library inside the page has given the same in full: its folded
-/// tables and the points of its charts are cut, and its numbers are rounded.
-Json written_answer(const sweeps::Answer& answer) {
-    Json written = reports::explored_json(answer);
+/// The answer that a page is written with, shown until the library inside the page has given the same in full: lists have at
+/// most so many entries, charts half as many points behind their front, and numbers are rounded.
+Json written_answer(Json written, std::size_t most_rows) {
     Json& page = written["page"];
-    if (page.contains("candidates")) {
-        shorten(page["candidates"]["rows"]);
-    }
-    if (page.contains("inputs")) {
-        shorten(page["inputs"]);
+    const auto shorten_in = [&](Json& object, const char* key) {
+        if (object.contains(key)) {
+            shorten(object[key], most_rows);
+        }
+    };
+    shorten_in(written, "drafters");
+    shorten_in(page, "inputs");
+    shorten_in(page, "notes");
+    for (const char* table : {"candidates", "heatmap"}) {
+        if (page.contains(table)) {
+            shorten_in(page[table], "rows");
+        }
     }
     if (page.contains("pareto")) {
-        shorten_behind_front(page["pareto"]);
+        shorten_behind_front(page["pareto"], most_rows / 2);
     }
     if (page.contains("by_draft_length")) {
         keep_best_lines(page["by_draft_length"]);
@@ -141,11 +147,21 @@ const char* const first_question = R"({
 })";
 
 std::string live_page(const sweeps::Answer& answer, const Json& question, const requests::Catalogue& catalogue) {
-    return reports::render_live_page({{"title", answer.input.title},
-                                      {"version", TREELINE_VERSION},
-                                      {"question", question},
-                                      {"answer", written_answer(answer)},
-                                      {"catalogue", catalogue_json(catalogue)}});
+    const Json whole = reports::explored_json(answer);
+    Json start = {{"title", answer.input.title},
+                  {"version", TREELINE_VERSION},
+                  {"question", question},
+                  {"answer", nullptr},
+                  {"catalogue", catalogue_json(catalogue)}};
+    std::string page;
+    for (const std::size_t most_rows : {40, 20, 10, 5}) {
+        start["answer"] = written_answer(whole, most_rows);
+        page = reports::render_live_page(start);
+        if (page.size() <= largest_page) {
+            break;
+        }
+    }
+    return page;
 }
 
 }  // namespace treeline

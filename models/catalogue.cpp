@@ -166,9 +166,56 @@ std::string catalogue_name(std::string name) {
     return name;
 }
 
+/// Takes an ending off a name; false where it has another.
+bool take_ending(std::string& name, std::string_view ending) {
+    const bool ends = name.size() > ending.size() && name.ends_with(ending);
+    name.erase(name.size() - (ends ? ending.size() : 0));
+    return ends;
+}
+
+/// Takes the number of a file among several off its name ("-00001-of-00003").
+void take_part(std::string& name) {
+    constexpr std::string_view form = "-00001-of-00003";
+    const bool fits =
+        name.size() > form.size() &&
+        std::equal(form.begin(), form.end(), name.end() - form.size(), [](char in_form, unsigned char letter) {
+            return std::isdigit(static_cast<unsigned char>(in_form)) != 0 ? std::isdigit(letter) != 0 : in_form == letter;
+        });
+    name.erase(name.size() - (fits ? form.size() : 0));
+}
+
+/// Whether a word is one that llama.cpp's quantised files end in ("q4_k_m", "iq3_xxs", "bf16").
+bool names_ggml_format(std::string_view word) {
+    const std::size_t letters = word.starts_with("iq") || word.starts_with("tq") ? 2 : word.starts_with('q') ? 1 : 0;
+    const bool quantised = letters > 0 && word.size() > letters + 1 &&
+                           std::isdigit(static_cast<unsigned char>(word[letters])) != 0 && word[letters + 1] == '_';
+    return quantised || word == "bf16" || word == "f16" || word == "mxfp4";
+}
+
+/// The model and the format of a GGUF file by its name, in small letters: "qwen3-8b-ud-q4_k_xl-00001-of-00003.gguf" is
+/// {"qwen3-8b", "ud-q4_k_xl"}. "…-mtp" says that a file holds modules for MTP; "i1" that it was quantised with an importance
+/// matrix.
+std::pair<std::string, std::string> of_gguf_file(std::string name) {
+    static_cast<void>(take_ending(name, ".gguf"));
+    take_part(name);
+    const std::size_t mark = name.find_last_of("-.");
+    std::string format = mark == std::string::npos ? "" : name.substr(mark + 1);
+    if (!names_ggml_format(format)) {
+        return {catalogue_name(name), ""};
+    }
+    name.erase(mark);
+    format = (take_ending(name, "-ud") ? "ud-" : "") + format;
+    static_cast<void>(take_ending(name, "-i1") || take_ending(name, ".i1"));
+    static_cast<void>(take_ending(name, "-mtp"));
+    return {catalogue_name(name), format};
+}
+
 /// A name that ends in a format, as repositories of quantised checkpoints do: the rest of it and the format's word; an empty
 /// word where it ends in none.
 std::pair<std::string, std::string> without_format(std::string name) {
+    if (name.ends_with(".gguf")) {
+        return of_gguf_file(name);
+    }
     // "…-GGUF:Q4_K_M" names a file of the repository; "…-NVFP4-v2" is a later upload of the same format.
     const std::string tag = name.find(':') == std::string::npos ? "" : name.substr(name.find(':') + 1);
     name.erase(std::min(name.find(':'), name.size()));
@@ -184,10 +231,12 @@ std::pair<std::string, std::string> without_format(std::string name) {
     for (const auto& [ending, word] : formats) {
         if (name.size() > ending.size() && name.ends_with(ending)) {
             name.erase(name.size() - ending.size());
+            static_cast<void>(ending == "-gguf" && take_ending(name, "-mtp"));
             return {catalogue_name(name), tag.empty() ? std::string(word) : tag};
         }
     }
-    return {name, ""};
+    const auto [model, format] = of_gguf_file(name);
+    return format.empty() ? std::pair{name, std::string()} : std::pair{model, format};
 }
 
 /// The version in a model's name: the first number that is no size ("deepseek-v4.1-flash": "4.1"; "gpt-oss-120b": none).
@@ -256,7 +305,7 @@ std::vector<std::string> of_same_family(const std::string& name, std::vector<std
 }
 
 [[noreturn]] void fail_unknown(const std::string& name, const std::vector<std::string>& known) {
-    const auto [model, format] = without_format(name);
+    const auto [model, format] = model_and_format(name);
     if (!format.empty() && std::find(known.begin(), known.end(), model) != known.end()) {
         throw text::InputError({"model \"" + name + "\" is named with its format: give the model, \"" + model +
                                 "\", and the format as its precision, such as \"" + format +

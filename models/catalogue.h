@@ -23,7 +23,8 @@ std::vector<std::string> model_names(const std::filesystem::path& catalogue);
 json::Described<sim::Model> load_model(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
 /// The catalogue's spelling of a model's name without its owner and format, and the word of the format: "Qwen/Qwen3-8B-FP8" is
-/// {"qwen3-8b", "fp8"}; an empty word where it names none.
+/// {"qwen3-8b", "fp8"}, and so "Qwen3-8B-Q4_K_M-00001-of-00002.gguf" is {"qwen3-8b", "q4_k_m"}; an empty word where it names
+/// none.
 std::pair<std::string, std::string> model_and_format(const std::string& name);
 
 }  // namespace treeline::models

@@ -195,10 +195,19 @@ std::string text_of(const sim::NumberCondition& condition) {
     return text;
 }
 
-/// Numbers that the stack states and that do not hold for this target on this device.
+/// Whether a number is about products in a format ("fp4_read_speed") that the target's weights are not in.
+bool concerns_another_format(const std::string& number, const sim::Precision& precision) {
+    const auto format = value_named<sim::NumberFormat>(number.substr(0, number.find('_')));
+    return format && precision.weights.format != *format && precision.experts.format != *format;
+}
+
+/// Numbers that the stack states and that do not hold for this target on this device, although they might.
 void add_unmet(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     for (const sim::NumberCondition& condition :
          setup.platform.stack.unmet(setup.target, setup.precision, setup.platform.device)) {
+        if (concerns_another_format(condition.number, setup.precision)) {
+            continue;
+        }
         habits.push_back({condition.number, "not taken", "stated" + text_of(condition)});
     }
 }

@@ -255,14 +255,41 @@ std::optional<std::string> recorded_line(const std::string& line, const std::str
     return std::nullopt;
 }
 
+/// Whether a file is a program by its name, or its first line of code says so to a shell. What stands in it was not measured by
+/// it.
+bool is_script(std::string_view file, std::string_view line) {
+    const auto ends = [&](std::string_view ending) { return file.ends_with(ending); };
+    const auto begins = [&](std::string_view beginning) { return line.starts_with(beginning); };
+    static constexpr std::array endings = {".sh", ".bash", ".zsh", ".fish", ".ps1", ".bat", ".py"};
+    static constexpr std::array beginnings = {"#!", "#compdef", "set -e", "set -u", "set -x", "set -o "};
+    return std::any_of(endings.begin(), endings.end(), ends) || std::any_of(beginnings.begin(), beginnings.end(), begins);
+}
+
+/// Throws for a script; lines of comment may stand before its first line of code.
+class ScriptGuard {
+public:
+    void judge(const std::string& file, std::string_view line) {
+        if (!begun_ && is_script(file, line)) {
+            throw text::InputError({file + ": is a script, which measures nothing itself; give what it printed (treeline lint "
+                                           "checks the settings in it)"});
+        }
+        begun_ = begun_ || !(line.empty() || line.starts_with('#'));
+    }
+
+private:
+    bool begun_ = false;
+};
+
 /// `recorded`: each line is a record of a collector (recorded_line).
 void read_log(std::istream& in, std::string line, bool complete, bool recorded, RunBuilder& run) {
     const std::vector<std::unique_ptr<LineReader>> readers = line_readers();
     run_formats_of::HtmlRows rows;
     LogSections sections;
+    ScriptGuard guard;
     long number = 0;
     do {
         run.at_line(++number);
+        guard.judge(run.file(), line);
         if (!complete) {
             if (!line.empty() && line.front() != '#') {
                 run.remark(run.file() + ": its last line is not complete and was left out.");

@@ -58,7 +58,7 @@ markdown() {
             return "| `" cell(option) "` | " cell(meaning) " |"
         }
         function is_common(option) {
-            return option ~ /^(--format FORMAT=table|--output FILE=-|--catalogue DIR)$/ || option ~ /--help$/
+            return option ~ /^(--format FORMAT=table|--output OUTPUT=-|--catalogue DIR)$/ || option ~ /--help$/
         }
         # An entry is complete: a row of its own, or the name of a common option.
         function entry(option, meaning,    flag) {

@@ -13,6 +13,7 @@
 #include "serve/openapi.h"
 #include "serve/server.h"
 #include "text/input_error.h"
+#include "text/plain_text.h"
 
 namespace treeline::serve {
 namespace {
@@ -29,7 +30,7 @@ thread_local Connection* served_here = nullptr;
 
 void set_json(httplib::Response& response, int status, const std::string& text) {
     response.status = status;
-    response.set_content(text, json_type);
+    response.set_content(text::json_without_controls(text), json_type);
 }
 
 void refuse(httplib::Response& response, int status, const std::string& sentence) {

@@ -8,6 +8,7 @@
 #include "json/parse.h"
 #include "json/wording.h"
 #include "reports/inputs/inputs_schema.h"
+#include "text/plain_text.h"
 
 namespace treeline::serve {
 namespace {
@@ -77,7 +78,7 @@ std::string Protocol::reply(std::string_view message) {
     } catch (const std::exception& error) {
         replies = error_reply(nullptr, {Fault::internal, error.what()});
     }
-    return replies.is_null() ? "" : replies.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return replies.is_null() ? "" : text::json_without_controls(replies.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 Json Protocol::replies(const Json& message) {
@@ -186,8 +187,11 @@ Json Protocol::called(const Json& parameters) const {
     arguments.erase(form_key);
     const Answered answer = ask(*found, arguments.dump(), form, setting_);
     const bool good = answer.outcome == Answered::Outcome::answered;
-    Json result = {{"content", {{{"type", "text"}, {"text", good ? answer.text : error_text(answer.text)}}}},
-                   {"isError", !good}};
+    // Who reads the text sees it without the escapes of the message around it.
+    const std::string shown = !good                ? text::without_controls(error_text(answer.text))
+                              : form == Form::json ? text::json_without_controls(answer.text)
+                                                   : text::without_controls(answer.text);
+    Json result = {{"content", {{{"type", "text"}, {"text", shown}}}}, {"isError", !good}};
     if (good && form == Form::json && version_ >= with_structure) {
         result["structuredContent"] = Json::parse(answer.text);
     }

@@ -24,6 +24,7 @@ struct DiagnosisInput {
     std::vector<DiagnosedPoint> rounds;     ///< loads that draft
     std::vector<DiagnosedPoint> plain;      ///< plain decoding without a drafter loaded, if it was measured
     std::vector<DiagnosedPoint> idle;       ///< steps of no draft tokens while a drafter is loaded
+    bool looks_up = false;                  ///< drafts are looked up in texts, not made by a trained drafter
     runs::RunSettings settings;             ///< what the run's files say of the deployment
     /// Loads whose acceptance was measured, timed or not.
     std::vector<runs::RunCell> accepted;

@@ -33,11 +33,6 @@ const char* const check_drafter =
     "layers that it reads are those it was trained on, the template is the target's, and another back end or engine gives the "
     "same";
 
-bool looks_up(const DiagnosisInput& input) {
-    return !input.rounds.empty() && (std::holds_alternative<sim::NgramDrafter>(input.rounds.front().setup.drafter) ||
-                                     std::holds_alternative<sim::LookupFirstDrafter>(input.rounds.front().setup.drafter));
-}
-
 bool counts_enough(const runs::RunCell& cell) {
     return cell.draft_tokens > 0 &&
            (cell.acceptance.known() ? cell.acceptance.drafts >= least_rounds : cell.stated_length >= 1.0);
@@ -230,7 +225,7 @@ std::string diagnosis::defects_of(const DiagnosisInput& input) {
             evidence += (evidence.empty() ? "" : " ") + sentence;
         }
     };
-    if (looks_up(input)) {
+    if (input.looks_up) {
         return "";
     }
     take(defect_of_variant(input));
@@ -252,7 +247,7 @@ void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& caus
         const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.most_accepted() + 1.0) : 0.0;
         causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter});
     }
-    if (!looks_up(diagnosis.input)) {
+    if (!diagnosis.input.looks_up) {
         add_long_contexts(diagnosis.input.accepted, causes);
     }
 }

@@ -62,7 +62,7 @@ Run add_acceptance(CLI::App& app) {
             add_key_flags(app, {flag}, flags->study);
         }
     }
-    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"

@@ -91,7 +91,7 @@ Run add_simulation(CLI::App& app, const char* file, bool threads, const char* fo
     if (threads) {
         app.add_option("--threads", flags->threads, "Threads to use; 0 = one per core")->type_name("N")->capture_default_str();
     }
-    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer(footer);
     return [flags, run] { run(*flags); };

@@ -251,7 +251,7 @@ Run add_calibrate(CLI::App& app) {
         ->type_name("N")
         ->capture_default_str();
     app.add_option("--html", flags->html, "Also write a page with fit, residuals and measured roofline to this file")
-        ->type_name("FILE");
+        ->type_name(written_file);
     add_serving_flags(app, *flags);
     add_common_flags(app, flags->common);
     app.footer(

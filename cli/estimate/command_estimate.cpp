@@ -159,7 +159,7 @@ Run add_estimate(CLI::App& app) {
     app.add_flag("--cycles", flags->cycles, "Show it cycle by cycle: passes, FIFO, resources, power");
     add_key_flags(app, requests::flags_at(requests::fpga_flags(), {"board", "plan", "tree_states"}), flags->run.texts);
     add_change_flags(app, flags->run);
-    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name(written_file);
     app.option_defaults()->group("Options");
     add_explain_flag(app, flags->explain, reports::estimate_sections());
     add_common_flags(app, flags->common);

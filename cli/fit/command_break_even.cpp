@@ -44,7 +44,7 @@ Run add_break_even(CLI::App& app) {
     auto flags = std::make_shared<BreakEvenFlags>();
     app.add_option("FILE", flags->file, "What to compare (JSON); times measured, fitted, stated as a law, or simulated")
         ->required();
-    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer("Example:\n  treeline study break-even examples/fits/break-even-mamba2-2.7b.json --html break-even.html");
     return [flags] { run_break_even(*flags); };

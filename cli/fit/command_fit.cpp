@@ -146,7 +146,7 @@ Run add_fit(CLI::App& app) {
         ->type_name("SHARE")
         ->capture_default_str();
     app.add_option("--at", flags->at, "Print the time at these token counts instead of the residuals")->type_name("N,...");
-    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with plots to this file")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer(
         "Example:\n  treeline study fit examples/fits/stree-repository-runs.csv --html fit.html\n\n"

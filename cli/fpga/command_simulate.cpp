@@ -46,7 +46,7 @@ Run add_fpga_simulate(CLI::App& app) {
     add_change_flags(app, flags->run);
     app.add_option("--replayed", flags->replayed, "Tokens recomputed before the tree (default: what the plan recomputes)")
         ->type_name("N");
-    app.add_option("--html", flags->html, "Also write a page with charts to this file")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with charts to this file")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"

@@ -44,7 +44,7 @@ Run add_diagnose(CLI::App& app) {
     app.add_option("--input", flags->input, "Design point (JSON) that says what was served; flags override its keys")
         ->type_name("FILE");
     add_key_flags(app, requests::served_flags(), flags->point);
-    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n"

@@ -49,7 +49,7 @@ Run add_explore(CLI::App& app) {
     auto options = std::make_shared<WorkloadOptions>();
     add_workload_options(app, options);
     app.add_option("--output", flags->output, "HTML file to write; - is standard output")
-        ->type_name("FILE")
+        ->type_name(written_file)
         ->capture_default_str();
     app.add_option("--catalogue", flags->catalogue, "Folder that holds models/ and hardware/")->type_name("DIR");
     app.footer(

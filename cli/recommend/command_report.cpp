@@ -81,7 +81,7 @@ Run add_report(CLI::App& app) {
     auto flags = std::make_shared<ReportFlags>();
     auto options = std::make_shared<WorkloadOptions>();
     add_workload_options(app, options);
-    app.add_option("--output", flags->output, "HTML file to write; - is standard output")->type_name("FILE")->required();
+    app.add_option("--output", flags->output, "HTML file to write; - is standard output")->type_name(written_file)->required();
     app.add_option("--format", flags->format, "html, or json for the data behind the page")
         ->type_name("FORMAT")
         ->capture_default_str();

@@ -93,7 +93,7 @@ std::string bash(const CommandWords& program) {
     }
     return fmt::format(R"script(# bash completion for treeline
 _treeline() {{
-    local cur=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} path= words= names= files= found=() i
+    local cur=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} path= words= names= files= list= found=() i
     if [ "$cur" = = ]; then # of --flag=value, which bash takes for three words
         cur=
     elif [ "$before" = = ]; then
@@ -113,10 +113,14 @@ _treeline() {{
     if [ -n "$names" ]; then
         words+=" $("${{COMP_WORDS[0]}}" completions --names "$names" 2>/dev/null)"
     fi
+    if [[ $cur == *,* ]]; then # a list: its last word
+        list=${{cur%,*}},
+        cur=${{cur##*,}}
+    fi
     # shellcheck disable=SC2207  # words without blanks
-    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+    COMPREPLY=($(compgen -P "$list" -W "$words" -- "$cur"))
     if [ -n "$files" ] && [[ $cur != -* ]]; then
-        mapfile -t found < <(compgen -f -- "$cur")
+        mapfile -t found < <(compgen -P "$list" -f -- "$cur")
         COMPREPLY+=("${{found[@]}}")
     fi
 }}
@@ -128,7 +132,7 @@ complete -o filenames -F _treeline treeline
 /// What zsh's _arguments does for a value.
 std::string zsh_action(const FlagWords& flag) {
     if (!flag.words.empty()) {
-        return fmt::format("({})", all_words(flag.words));
+        return fmt::format(" _treeline_words {}", all_words(flag.words));
     }
     return flag.names.empty() ? "_files" : fmt::format(" _treeline_names {}{}", flag.names, flag.files ? " files" : "");
 }
@@ -137,8 +141,14 @@ std::string zsh_action(const FlagWords& flag) {
 std::string zsh(const CommandWords& program) {
     std::string text = R"script(#compdef treeline
 # zsh completion for treeline
+_treeline_words() {
+    compset -P '*,' # of a list, its last word
+    compadd -- $@
+    return 0
+}
 _treeline_names() {
     local -a names=(${(f)"$(treeline completions --names $1 2>/dev/null)"})
+    compset -P '*,'
     compadd -a names
     [[ $2 = files ]] && _files
     return 0
@@ -178,11 +188,12 @@ _treeline_names() {
     return text + "_treeline \"$@\"\n";
 }
 
-/// What fish offers for a value.
+/// What fish offers for a value. Names may stand in a list, of which the last is completed.
 std::string fish_value(const FlagWords& flag) {
-    const std::string offered = !flag.words.empty()   ? all_words(flag.words)
-                                : !flag.names.empty() ? fmt::format("(treeline completions --names {})", flag.names)
-                                                      : "";
+    const std::string offered = !flag.words.empty() ? all_words(flag.words)
+                                : !flag.names.empty()
+                                    ? fmt::format("(__fish_complete_list , 'treeline completions --names {}')", flag.names)
+                                    : "";
     return (flag.files ? " -F" : " -f") + (offered.empty() ? "" : " -a " + single_quoted(offered));
 }
 

@@ -176,7 +176,7 @@ void add_tree_flags(CLI::App& app, TreeFlags& flags, const char* meaning) {
 }
 
 void add_svg_flag(CLI::App& app, TreeFlags& flags) {
-    app.add_option("--svg", flags.svg, "Also draw it to this SVG file")->type_name("FILE");
+    app.add_option("--svg", flags.svg, "Also draw it to this SVG file")->type_name(written_file);
 }
 
 Run add_show(CLI::App& app) {
@@ -220,7 +220,7 @@ Run add_search(CLI::App& app) {
     app.add_option("--children", flags->children_limits, "Limits on children per node to try; 0 = as many as ranks")
         ->type_name("N1,N2,...")
         ->delimiter(',');
-    app.add_option("--html", flags->html, "Also write a page with charts")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with charts")->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer("Example:\n  treeline tree search examples/tree-search-llama-3-8b-h100.json --batches 1,8,64");
     return [flags] { search(*flags); };

@@ -187,11 +187,11 @@ Run add_validate(CLI::App& app) {
         ->type_name("DIR");
     app.add_flag("--no-papers", flags->no_papers, "Leave the published experiments out");
     app.add_flag("--rows", flags->rows, "Also print every row with its prediction");
-    app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name("FILE");
+    app.add_option("--html", flags->html, "Also write a page with the parity plot and the errors")->type_name(written_file);
     app.add_option("--errors", flags->errors,
                    "Also write what was missed, as the catalogue's hardware/errors/serving.json, which intervals of "
                    "recommendations come from")
-        ->type_name("FILE");
+        ->type_name(written_file);
     add_common_flags(app, flags->common);
     app.footer(
         "Examples:\n  treeline validate --rows\n  treeline validate --paper stree --paper spire --experiments my-drafter.json "

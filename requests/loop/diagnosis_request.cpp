@@ -162,6 +162,7 @@ sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optio
     const Json point = std::move(filled.point);
     sweeps::DiagnosisInput result;
     result.remarks = std::move(filled.remarks);
+    result.looks_up = filled.looks_up;
     result.settings = speculative.settings;
     add_accepted(speculative.cells, of_drafter.name, result.accepted);
     add_accepted(speculative.elsewhere, of_drafter.name, result.elsewhere);

@@ -16,6 +16,7 @@
 #include "models/catalogue.h"
 #include "requests/flag_values.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/precision_words.h"
 #include "requests/setup_reader.h"
 #include "text/input_error.h"
 #include "text/wording.h"
@@ -56,16 +57,22 @@ std::string name_in(const Catalogue& catalogue, const std::string& name) {
     }
 }
 
-/// Of a folder of the server's machine, its last part is the name.
+/// Of a folder or file of the server's machine, its last part is the name; what caches and uploaders put before a file's name
+/// ("unsloth_Qwen3-8B-GGUF_Qwen3-8B-Q4_K_M.gguf") ends in an underscore.
 KnownModel known_model(std::string said, const Catalogue& catalogue) {
-    const bool path = said.starts_with('/') || said.starts_with('.') || said.starts_with('~');
-    said = path ? std::filesystem::path(said).filename().string() : said;
-    if (const std::string name = name_in(catalogue, said); !name.empty()) {
+    const bool file = said.ends_with(".gguf");
+    const bool path = file || said.starts_with('/') || said.starts_with('.') || said.starts_with('~');
+    said = path ? said.substr(said.find_last_of("/\\", said.find_last_not_of("/\\")) + 1) : said;
+    if (const std::string name = file ? "" : name_in(catalogue, said); !name.empty()) {
         return {name, said, ""};
     }
     const auto [model, format] = models::model_and_format(said);
-    const std::string name = format.empty() ? "" : name_in(catalogue, model);
-    return name.empty() ? KnownModel() : KnownModel{name, model, format};
+    for (const std::string& asked : {model, file ? model.substr(model.rfind('_') + 1) : ""}) {
+        if (const std::string name = file || !format.empty() ? name_in(catalogue, asked) : ""; !name.empty()) {
+            return {name, asked, precision_of_word(format, {}) ? format : ""};
+        }
+    }
+    return {};
 }
 
 /// The format of the weights that a model of the catalogue is published in; empty where it is not known.
@@ -96,7 +103,8 @@ public:
                 point_.erase(key);
             }
         }
-        PointOfRun result{std::move(point_), {}};
+        PointOfRun result{std::move(point_), {}, looks_up(drafter_kind_of_method(run_.identity.method))};
+        result.looks_up = result.looks_up || (run_.identity.method.empty() && looks_up(kind_asked(result.point)));
         if (!taken_.empty()) {
             result.remarks.push_back(fmt::format("From the run's files: {}.", text::listed(taken_, "and")));
         }
@@ -240,15 +248,25 @@ private:
                 point_["drafter"]["model"] = model;
             }
             taken_.push_back("drafter " + (model.empty() ? kind : model));
-        } else if (const std::string asked = kind_asked(); !asked.empty() && asked != kind) {
+        } else if (const std::string asked = kind_asked(point_); !asked.empty() && looks_up(asked) != looks_up(kind)) {
+            // Whether anything was drafted by a model is no matter of names: what ran counts.
+            point_["drafter"] = Json{{"kind", kind}};
+            contradicted_.push_back(fmt::format(
+                "The question says drafter {}, the run's files {}; what the run's files say of their own run counts.", asked,
+                kind));
+        } else if (!asked.empty() && asked != kind) {
             contradict("drafter", asked, kind);
         }
     }
 
-    /// The kind that the question names; empty where it names a drafter in another way.
-    [[nodiscard]] std::string kind_asked() const {
-        const Json& drafter = point_.at("drafter");
-        const Json word = drafter.is_object() ? drafter.value("kind", Json()) : drafter;
+    static bool looks_up(const std::string& kind) {
+        return kind == "ngram" || kind == "suffix" || kind == "token-recycling" || kind == "lookup-first";
+    }
+
+    /// The kind that the question names; empty where it names a drafter in another way, or none.
+    static std::string kind_asked(const Json& point) {
+        const Json drafter = point.value("drafter", Json());
+        const Json word = drafter.is_object() ? drafter.value("kind", drafter.value("published", Json())) : drafter;
         return word.is_string() ? kind_of_word(word.get<std::string>()) : std::string();
     }
 

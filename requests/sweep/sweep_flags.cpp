@@ -84,8 +84,8 @@ std::string columns_text(sweeps::Better better) {
 
 const std::vector<KeyFlag>& sweep_flags() {
     static const std::vector<KeyFlag> flags = {
-        {"--csv", "FILE", "csv", "Write every point to this CSV file; - is standard output"},
-        {"--json", "FILE", "json", "Write every point to this JSON file; - is standard output"},
+        {"--csv", "OUTPUT", "csv", "Write every point to this CSV file; - is standard output"},
+        {"--json", "OUTPUT", "json", "Write every point to this JSON file; - is standard output"},
         {"--threads", "N", "threads", "Threads to use; 0 = one per core (default 0)"},
         {"--top", "N", "top", "Points to list, best first (default 10)"},
         {"--by", "COLUMN", "by", "Column to rank by (default speedup)"},
@@ -100,7 +100,7 @@ const std::vector<KeyFlag>& sweep_flags() {
          "List the best point of every group by --by: batch, or device,batch; several lists as batch;device"},
         {"--where", "LIMIT,...", "where", "Only points within limits on figures: tpot_ms<=20,speedup>=1.2"},
         {"--quantiles", "COLUMN,...", "quantiles", "How the values of these columns are distributed"},
-        {"--report", "FILE", "report", "Write a page with charts: heat map, Pareto front, parallel coordinates, sensitivity"},
+        {"--report", "OUTPUT", "report", "Write a page with charts: heat map, Pareto front, parallel coordinates, sensitivity"},
         {"--store", "FILE", "store",
          "Database that keeps the question and its answer: a repeated question is answered from it, an interrupted sweep goes "
          "on"},

@@ -17,10 +17,16 @@ using Programs = std::vector<std::pair<std::string_view, const char*>>;
 
 /// What stands before a program's arguments, and its engine.
 const Programs& programs() {
-    static const Programs all = {
-        {"llama-server ", "llama.cpp"},     {"llama-cli ", "llama.cpp"},       {"launch_server ", "sglang"},
-        {"sglang.launch_server", "sglang"}, {"sglang serve ", "sglang"},       {"vllm serve ", "vllm"},
-        {"vllm.entrypoints", "vllm"},       {"trtllm-serve ", "tensorrt-llm"}, {"mlx_lm.", "mlx"}};
+    static const Programs all = {{"llama-server ", "llama.cpp"},
+                                 {"llama serve ", "llama.cpp"},
+                                 {"llama-cli ", "llama.cpp"},
+                                 {"launch_server ", "sglang"},
+                                 {"sglang.launch_server", "sglang"},
+                                 {"sglang serve ", "sglang"},
+                                 {"vllm serve ", "vllm"},
+                                 {"vllm.entrypoints", "vllm"},
+                                 {"trtllm-serve ", "tensorrt-llm"},
+                                 {"mlx_lm.", "mlx"}};
     return all;
 }
 

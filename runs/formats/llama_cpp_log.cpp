@@ -96,9 +96,7 @@ public:
             run.format(of_fork_ ? "a log of ik_llama.cpp" : "a log of llama.cpp");
             run.engine(of_fork_ ? "ik_llama.cpp" : "llama.cpp");
         }
-        if (const std::size_t named = line.find("general.name str "); named != std::string_view::npos) {
-            run.model(word_after(line, "= "));
-        }
+        take_models(line, run);
         if (reads) {
             flush(run);
             prompt_ = number_after(line.substr(line.find("eval time")), "/").value_or(0.0);
@@ -121,7 +119,7 @@ public:
         } else if (accepts) {
             take_acceptance(line, run);
         } else if (sums) {
-            take_sums(line, run);
+            take_sums(line);
         } else if (ends && line.find("release") != std::string_view::npos) {
             flush(run);
         } else if (!reads && !decodes && !accepts && !sums && (line.starts_with('#') || line.starts_with("**"))) {
@@ -133,6 +131,12 @@ public:
     void finish(RunBuilder& run) override {
         flush(run);
         run.at_line(0);
+        if (const std::string& method = drafter_.empty() ? lookup_ : drafter_; !method.empty()) {
+            RunIdentity said;
+            said.engine = "llama.cpp";
+            said.method = method.substr(method.starts_with("draft-") ? std::string_view("draft-").size() : 0);
+            run.command(said);
+        }
         count_rounds(run);
         count_sums(run);
         if (unsaid_ && !counted_) {
@@ -148,7 +152,31 @@ public:
     }
 
 private:
-    bool of_fork_ = false;
+    bool of_fork_ = false, named_ = false;
+    std::string drafter_, lookup_;  ///< what drafted by its sums: a model ("draft-mtp") and a look-up ("ngram-mod")
+
+    /// The server names the files that it loads; what a loader says of the first one counts where it does not.
+    void take_models(std::string_view line, RunBuilder& run) {
+        if (line.find("load_model: loading draft model '") != std::string_view::npos) {
+            run.drafter(quoted_after(line, "model '"));
+        } else if (line.find("load_model: loading model '") != std::string_view::npos) {
+            named_ = true;
+            run.model(quoted_after(line, "model '"));
+        } else if (const std::size_t from = line.find(" tensors from "); !named_ && from != std::string_view::npos) {
+            named_ = true;
+            run.model(
+                std::string(line.substr(0, line.find(" (version")).substr(from + std::string_view(" tensors from ").size())));
+        } else if (const std::size_t name = line.find("general.name str "); !named_ && name != std::string_view::npos) {
+            named_ = true;
+            run.model(word_after(line, "= "));
+        }
+    }
+
+    /// What stands between a text, which ends in a quote, and the next quote.
+    static std::string quoted_after(std::string_view line, std::string_view text) {
+        line.remove_prefix(line.find(text) + text.size());
+        return std::string(line.substr(0, line.find('\'')));
+    }
 
     /// llama-speculative-simple names parts of a drafter: "Eagle3 Draft encoder:", "DFlash Draft decoder:".
     static bool names_part_of_drafter(std::string_view text) {
@@ -274,16 +302,14 @@ private:
     }
 
     /// Sums since the start: the last line has them all.
-    void take_sums(std::string_view line, RunBuilder& run) {
+    void take_sums(std::string_view line) {
         if (const std::size_t named = line.find("statistics"); named != std::string_view::npos) {
             std::istringstream in{std::string(line.substr(named, 200))};
             std::string word, drafter;
             in >> word >> drafter;
-            if (drafter.starts_with("draft-") && number_after(line, "#gen drafts").value_or(0.0) > 0.0) {
-                RunIdentity said;
-                said.engine = "llama.cpp";
-                said.method = drafter.substr(6, drafter.find(':') - 6);
-                run.command(said);
+            drafter = drafter.substr(0, drafter.find(':'));
+            if (number_after(line, "#gen drafts").value_or(0.0) > 0.0) {
+                (drafter.starts_with("draft-") ? drafter_ : lookup_) = drafter;
             }
         }
         const std::vector<double> times = numbers_after(line, "dur(b,g,a)");

@@ -88,6 +88,7 @@ bool means_plain(const std::string& words) {
                                 "base",
                                 "spec off",
                                 "mtp off",
+                                "inactive",
                                 "no",
                                 "autoregressive",
                                 "ohne",
@@ -159,7 +160,9 @@ Role role_of(const std::string& words) {
                                  "speculative num steps",
                                  "draft depth",
                                  "mtp depth",
-                                 "spec steps"};
+                                 "spec steps",
+                                 "cap",
+                                 "draft cap"};
     static const Words contexts = {"context",        "kontext", "ctx",   "depth",
                                    "context length", "ctx len", "n ctx", "context tokens"};
     static const Words prompts = {"isl", "input len", "input length", "prompt tokens", "input tokens", "prompt len", "prompt"};
@@ -167,8 +170,10 @@ Role role_of(const std::string& words) {
                                   "max tokens", "gen tokens", "new tokens",    "n predict",     "gen len"};
     static const Words setups = {"config",  "configuration", "setup",   "mode", "method",
                                  "drafter", "spec",          "variant", "run",  "speculation"};
-    static const Words others = {"p50",    "p90", "p95",     "p99",   "min",   "max", "std",
-                                 "prompt", "pp",  "prefill", "input", "total", "peak"};
+    static const Words others = {"p50", "p90", "p95", "p99", "min", "max", "std", "prompt", "pp", "prefill", "input", "total",
+                                 "peak",
+                                 // and what was not measured
+                                 "projected", "estimated", "theoretical", "expected", "predicted"};
     if (is_any(words, batches)) {
         return Role::batch;
     }
@@ -194,7 +199,8 @@ Role role_of(const std::string& words) {
     const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accpt", "accepted"});
     if ((of_accepting && says_any(words, {"len", "length"})) ||
         is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
-                       "tokens per step", "tok cycle", "tokens cycle", "tau per stream"})) {
+                       "tokens per step", "tok cycle", "tokens cycle", "tau per stream"}) ||
+        (of_drafts && (words.ends_with(" al") || words.ends_with(" tau")))) {
         return Role::length;
     }
     const bool names_rate = says(words, "rate") || words.ends_with(" acceptance") || words.ends_with(" accept");
@@ -239,23 +245,28 @@ bool names_generation(const std::string& words) {
 
 bool says_rate(const std::string& words) { return says_any(words, {"rate", "percent", "ratio"}); }
 
+bool names_look_up(const std::string& words) {
+    const Words all = words_of(words);
+    return says(words, "n gram") || says_any(words, {"lookup", "look up", "suffix"}) ||
+           std::any_of(all.begin(), all.end(), [](const std::string& word) { return word.starts_with("ngram"); });
+}
+
 bool names_drafter(const std::string& words) {
     return !means_plain(words) &&
-           says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "ngram", "n gram", "medusa",
-                            "draft", "drafts", "spec", "speculative", "speculation", "lookup"});
+           (names_look_up(words) || says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "medusa",
+                                                     "draft", "drafts", "spec", "speculative", "speculation"}));
 }
 
 std::string drafter_in(const std::string& words) {
     if (words == "draft") {
         return "draft model";
     }
-    for (const char* name :
-         {"mtp", "nextn", "eagle3", "eagle", "dflash2", "dflash", "dspark", "ngram", "medusa", "draft model"}) {
+    for (const char* name : {"mtp", "nextn", "eagle3", "eagle", "dflash2", "dflash", "dspark", "medusa", "draft model"}) {
         if (says(words, name)) {
             return name;
         }
     }
-    return says(words, "n gram") ? "ngram" : says(words, "eagle 3") ? "eagle3" : "";
+    return names_look_up(words) ? "ngram" : says(words, "eagle 3") ? "eagle3" : "";
 }
 
 bool names_something_else(const std::string& words) {
@@ -313,6 +324,22 @@ std::string back_end_in(const std::string& words) {
     };
     const auto found = std::find_if(names.begin(), names.end(), named);
     return found == names.end() ? std::string() : *found;
+}
+
+std::string engine_in(const std::string& words) {
+    static constexpr std::array<std::pair<const char*, const char*>, 10> engines = {{{"vllm", "vLLM"},
+                                                                                     {"sglang", "SGLang"},
+                                                                                     {"mlx", "MLX"},
+                                                                                     {"ik llama cpp", "ik_llama.cpp"},
+                                                                                     {"llama cpp", "llama.cpp"},
+                                                                                     {"gguf", "llama.cpp"},
+                                                                                     {"ollama", "Ollama"},
+                                                                                     {"tensorrt llm", "TensorRT-LLM"},
+                                                                                     {"trt llm", "TensorRT-LLM"},
+                                                                                     {"exllamav3", "ExLlamaV3"}}};
+    const auto named =
+        std::find_if(engines.begin(), engines.end(), [&](const auto& engine) { return says(words, engine.first); });
+    return named == engines.end() ? std::string() : named->second;
 }
 
 bool is_of_trees(const std::string& words) {

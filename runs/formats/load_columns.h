@@ -56,6 +56,8 @@ bool names_generation(const std::string& words);
 bool says_rate(const std::string& words);
 /// A setting or a heading that says that something is drafted ("MTP"), however many tokens.
 bool names_drafter(const std::string& words);
+/// Of those, one that copies from texts ("ngram", "ngramSimple", "prompt lookup").
+bool names_look_up(const std::string& words);
 /// The kind of drafter that words name; empty where they name none.
 std::string drafter_in(const std::string& words);
 /// Headings of what is no setting of the drafter, although its cells may hold a word that means one ("Llama base").
@@ -66,6 +68,8 @@ bool tells_deployment(const std::string& words);
 bool tells_variant(const std::string& words);
 /// The back end that words name ("vulkan"); empty where they name none.
 std::string back_end_in(const std::string& words);
+/// The engine that words name ("SGLang"); empty where they name none.
+std::string engine_in(const std::string& words);
 /// Headings that tell of trees, beside which "depth" is none of the context.
 bool is_of_trees(const std::string& words);
 

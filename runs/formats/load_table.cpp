@@ -1,10 +1,12 @@
 #include "runs/formats/load_table.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "runs/formats/load_numbers.h"
+#include "runs/formats/metric_columns.h"
 #include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
@@ -51,6 +53,8 @@ bool names_two_lengths(const std::string& setup) {
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     const bool first = rows_ == 0;
+    keep_averages();
+    keep_statistics(cells);
     row_ = split_arrows(std::move(cells), run.draft_tokens_or(0) > 0);
     if (first && !understand(run)) {
         return false;
@@ -103,6 +107,45 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         add(false, run);
     }
     return true;
+}
+
+/// Beside a column of averages, those of the single runs say nothing more ("| Run 1 | Run 2 | Average |").
+void LoadTable::keep_averages() {
+    const auto averages = [](const std::string& name) {
+        const std::string words = plain_words(name);
+        return words == "average" || words == "avg" || words == "mean" || words == "median";
+    };
+    if (rows_ == 0 && std::any_of(names_.begin(), names_.end(), averages)) {
+        for (std::string& name : names_) {
+            name = repeats_run(name) ? "" : name;
+        }
+    }
+}
+
+/// Of cells with several statistics ("264.8 / 278.0 / 320.6" under "tok/s (mean / median / max)") the mean, or else the median.
+void LoadTable::keep_statistics(std::vector<std::string>& cells) {
+    for (std::size_t i = 0; rows_ == 0 && i < names_.size(); ++i) {
+        const std::size_t open = names_[i].find('(');
+        const std::string within = open == std::string::npos ? "" : names_[i].substr(open);
+        std::vector<std::string> statistics;
+        std::istringstream in(within);
+        for (std::string part; std::getline(in, part, '/');) {
+            statistics.push_back(plain_words(part));
+        }
+        for (const char* wanted : {"median", "p50", "mean", "avg", "average"}) {
+            const auto found = std::find(statistics.begin(), statistics.end(), wanted);
+            if (statistics.size() > 1 && found != statistics.end()) {
+                statistics_[i] = static_cast<std::size_t>(found - statistics.begin());
+            }
+        }
+        names_[i] = statistics_.contains(i) ? text::trimmed(names_[i].substr(0, open)) : names_[i];
+    }
+    for (const auto& [column, place] : statistics_) {
+        std::istringstream in(column < cells.size() ? cells[column] : "");
+        std::string part;
+        for (std::size_t i = 0; i <= place && std::getline(in, part, '/'); ++i) {}
+        cells[column] = in ? text::trimmed(part) : cells[column];
+    }
 }
 
 /// The row with two cells for each column of two numbers; the first row says which those are.
@@ -369,7 +412,7 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const int stated = plain ? 0 : drafts_of_row();
     // Beside columns of draft lengths, one of acceptance does not say of which.
     const bool accepts = !plain && stated != 0 && (!only_ || columns_[*only_].requests > 0);
-    double length = accepts ? number(Role::length) : only_ ? length_beside(*only_) : 0.0;
+    double length = accepts ? mean_of_runs(cell(Role::length)).value_or(0.0) : only_ ? length_beside(*only_) : 0.0;
     double accepted = accepts ? rate_accepted() : 0.0;
     plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
     const bool beside_plain =
@@ -385,6 +428,12 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     if (!(length > 1.0) && accepted > 0.0 && cuts_drafts(cell(Role::setup))) {
         return run.problem(
             "ends drafts by a threshold (p-min), so that its rate gives no accept length; a column of accept lengths does");
+    }
+    if (!(length > 1.0) && accepted > 0.0 && names_look_up(plain_words(cell(Role::setup) + " " + heading_of_times(false)))) {
+        run.remark(run.file() +
+                   ": a look-up drafts only where it finds something, so that rates of its drafts give no accept length, and "
+                   "were left out");
+        accepted = 0.0;
     }
     if (!(length > 1.0) && accepted > 0.0 && caption_.cuts()) {
         run.remark(run.file() +
@@ -407,9 +456,13 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
                  output = number_after(test, "tg")
                               .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
-    const double read = has(Role::context) ? number(Role::context) : prompt;
+    const std::optional<double> context = number_of(cell(Role::context));
+    const double read = has(Role::context) ? context.value_or(0.0) : prompt,
+                 written = has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output;
+    // "0" is a short context, and no unknown one.
+    const double mean_context = context ? std::max(read + written, 1.0) : read + written;
     run.variant(other_variant_);
-    RunCell& measured_at = run.cell(batch, drafts, read + (has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output));
+    RunCell& measured_at = run.cell(batch, drafts, mean_context);
     run.variant("");
     if (apart_ && measured_at.tpot.known()) {
         return run.remark(

@@ -84,7 +84,10 @@ private:
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;
     bool passes_over(RunBuilder& run);
+    bool is_no_measurement(RunBuilder& run) const;
     bool has_contradicting_units(RunBuilder& run) const;
+    void keep_averages();
+    void keep_statistics(std::vector<std::string>& cells);
     bool take_acceptance_of_row(const std::string& label, RunBuilder& run);
     [[nodiscard]] std::string engine_of_row() const;
     [[nodiscard]] std::string drafter_of_row() const;
@@ -104,8 +107,9 @@ private:
     std::vector<std::string> names_, row_;
     TableCaption caption_;
     std::vector<Column> columns_;
-    std::vector<std::size_t> arrows_;  ///< columns whose cells hold two numbers
-    std::optional<std::size_t> only_;  ///< the column of times that is read, where each is of a draft length
+    std::map<std::size_t, std::size_t> statistics_;  ///< which number of its cells is read, by column ("mean / max")
+    std::vector<std::size_t> arrows_;                ///< columns whose cells hold two numbers
+    std::optional<std::size_t> only_;                ///< the column of times that is read, where each is of a draft length
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column
     DeploymentWords labelled_;                       ///< what labels of the first rows say of it

@@ -95,7 +95,22 @@ bool LoadTable::passes_over(RunBuilder& run) {
             return true;
         }
     }
-    return has_contradicting_units(run);
+    return is_no_measurement(run) || has_contradicting_units(run);
+}
+
+/// "~232 (projected)".
+bool LoadTable::is_no_measurement(RunBuilder& run) const {
+    static constexpr std::array words = {"projected",    "projection", "estimated", "estimate", "theoretical",
+                                         "extrapolated", "predicted",  "unrun",     "not run",  "not measured"};
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool tells = is_time(columns_[i].role) || columns_[i].role == Role::setup;
+        const std::string own = tells ? plain_words(row_[i]) : "";
+        if (std::any_of(words.begin(), words.end(), [&](const char* word) { return says(own, word); })) {
+            run.remark(fmt::format("{}: a row with \"{}\" was left out: it was not measured", run.file(), row_[i]));
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Whether no cell of times holds one; "61%" and "22.3 GB" are none.
@@ -145,21 +160,9 @@ std::string LoadTable::drafter_of_row() const {
 std::string LoadTable::engine_of_row() const {
     static const std::vector<std::string> columns = {"engine",           "runtime", "framework",
                                                      "inference engine", "server",  "software"};
-    static constexpr std::array<std::pair<const char*, const char*>, 9> engines = {{{"vllm", "vLLM"},
-                                                                                    {"sglang", "SGLang"},
-                                                                                    {"mlx", "MLX"},
-                                                                                    {"llama cpp", "llama.cpp"},
-                                                                                    {"gguf", "llama.cpp"},
-                                                                                    {"ollama", "Ollama"},
-                                                                                    {"tensorrt llm", "TensorRT-LLM"},
-                                                                                    {"trt llm", "TensorRT-LLM"},
-                                                                                    {"exllamav3", "ExLlamaV3"}}};
     for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
-        const std::string words = plain_words(row_[i]);
-        for (const auto& [word, name] : engines) {
-            if (std::find(columns.begin(), columns.end(), plain_words(names_[i])) != columns.end() && says(words, word)) {
-                return name;
-            }
+        if (std::find(columns.begin(), columns.end(), plain_words(names_[i])) != columns.end()) {
+            return engine_in(plain_words(row_[i]));
         }
     }
     return {};

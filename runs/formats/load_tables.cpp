@@ -11,6 +11,7 @@
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/pipe_cells.h"
+#include "runs/formats/side_columns.h"
 #include "runs/formats/stated_lengths.h"
 #include "text/trimmed.h"
 
@@ -256,12 +257,15 @@ private:
             return false;
         }
         if (!table_) {
-            table_.emplace(names_, caption_);
+            sides_.emplace(names_);
+            table_.emplace(sides_->headings(), caption_);
             keep_apart(*table_);
         }
-        if (!table_->take(cells, run)) {
-            unread_.push_back(std::move(cells));
-            return false;
+        for (std::vector<std::string>& row : sides_->rows(cells)) {
+            if (!table_->take(std::move(row), run)) {
+                unread_.push_back(std::move(cells));
+                return false;
+            }
         }
         told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
@@ -310,12 +314,18 @@ private:
         if (!unread_.empty()) {
             const std::vector<Cells> rows = turned(names_, unread_);
             bool taken = false;
+            std::optional<SideColumns> sides;
             std::optional<LoadTable> table;
             for (const Cells& row : rows) {
                 if (!table) {
-                    table.emplace(row, caption_);
+                    sides.emplace(row);
+                    table.emplace(sides->headings(), caption_);
                     keep_apart(*table);
-                } else if (!(taken = table->take(row, run))) {
+                    continue;
+                }
+                const std::vector<Cells> folded = sides->rows(row);
+                taken = std::all_of(folded.begin(), folded.end(), [&](const Cells& each) { return table->take(each, run); });
+                if (!taken) {
                     break;
                 }
             }
@@ -338,6 +348,7 @@ private:
     }
 
     Cells names_;
+    std::optional<SideColumns> sides_;
     std::optional<LoadTable> table_;
     std::vector<Cells> unread_;  ///< rows of a table that is none of loads
     TableCaption caption_;

@@ -1,5 +1,5 @@
 // Logs of servers on MLX: oMLX prints what it accepted in each request, and then the request's speed (jundot/omlx, issues 1496,
-// 2748 and 3704); vMLX prints acceptance by depth on a line of its own.
+// 2748 and 3704, and pull request 1839 of models with vision); vMLX prints acceptance by depth on a line of its own.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -31,8 +31,10 @@ std::vector<std::pair<double, double>> depths_of(std::string_view line) {
 class MlxLog : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
-        const bool counts = line.find("MTP[") != std::string_view::npos && line.find("cycles=") != std::string_view::npos &&
-                            line.find("accept") != std::string_view::npos;
+        const bool of_cycles = line.find("MTP[") != std::string_view::npos && line.find("cycles=") != std::string_view::npos,
+                   of_rounds =
+                       line.find("mtp stats:") != std::string_view::npos && line.find("rounds=") != std::string_view::npos;
+        const bool counts = (of_cycles || of_rounds) && line.find("accept") != std::string_view::npos;
         const bool depths = !counts && line.find("accept_by_depth[") != std::string_view::npos;
         const bool speed = line.find("ompletion: ") != std::string_view::npos && line.find(" tok/s)") != std::string_view::npos;
         if (!counts && !depths && !speed) {
@@ -60,12 +62,12 @@ private:
     };
 
     void take_counts(std::string_view line, RunBuilder& run) {
-        const auto rounds = number_after(line, "cycles="), old = number_after(line, " accept="),
-                   accepted = old ? old : number_after(line, " accepted=");
+        const auto cycles = number_after(line, "cycles="), rounds = cycles ? cycles : number_after(line, " rounds="),
+                   old = number_after(line, " accept="), accepted = old ? old : number_after(line, " accepted=");
         const std::size_t at = std::min(line.find(" accept="), line.find(" accepted="));
         const auto drafted = at == std::string_view::npos ? std::nullopt : number_after(line.substr(at), "/");
         if (!rounds || !accepted || !drafted) {
-            return run.problem("lacks the cycles or the accepted and drafted tokens that lines on MTP give");
+            return run.problem("lacks the cycles or rounds, or the accepted and drafted tokens that lines on MTP give");
         }
         Request request{*rounds, *accepted, *drafted, number_after(line, " d0=").value_or(0.0), 0.0, depths_of(line)};
         for (const char* part : {"backbone=", " mtp=", "sample=", "cache="}) {
@@ -85,7 +87,7 @@ private:
         const double rate = number_after(line.substr(unit), "s (").value_or(0.0);
         const double context = number_after(line, "prompt: ").value_or(0.0) + 0.5 * tokens;
         if (waiting_) {
-            return flush(run, context);
+            return flush(run, context, rate, tokens);
         }
         if (rate > 0.0 && tokens > 1.0) {
             RunCell& cell = run.cell_of_request(1.0, std::max(0, run.draft_tokens_or(0)), context, tokens);
@@ -93,7 +95,8 @@ private:
         }
     }
 
-    void flush(RunBuilder& run, double context) {
+    /// `rate` in tokens/s of an answer of so many tokens; 0 where it is not known.
+    void flush(RunBuilder& run, double context, double rate = 0.0, double tokens = 0.0) {
         if (!waiting_) {
             return;
         }
@@ -117,7 +120,7 @@ private:
         RunCell& cell = run.cell_of_request(1.0, drafts, context, counts.drafts);
         run.count(cell, counts);
         if (of.milliseconds <= 0.0) {
-            return;
+            return rate > 0.0 && tokens > 1.0 ? run.time(cell.tpot, "a time per token", 1.0 / rate, tokens) : void();
         }
         if (of.parked > 0.0) {
             return run.remark(

@@ -98,7 +98,11 @@ bool names_chip(std::string_view word) {
 std::string device_at(const std::vector<std::string>& words, std::size_t at) {
     const std::string next = at + 1 < words.size() ? words[at + 1] : std::string();
     if (is_any_word(words[at], {"rtx", "gtx", "arc", "radeon", "strix", "dgx"}) && !next.empty()) {
-        return next;
+        std::string device = next;  // "4090", "pro 6000", "ai pro r9700"
+        for (std::size_t i = at + 2; i < words.size() && is_any_word(words[i - 1], {"pro", "ai", "rx"}); ++i) {
+            device += " " + words[i];
+        }
+        return device;
     }
     const bool apple = words[at].size() == 2 && words[at][0] == 'm' && is_figure(words[at][1]);
     if (apple && is_any_word(next, {"max", "ultra", "pro"})) {
@@ -120,6 +124,16 @@ double context_in(std::string_view clause) {
             words[i].size() > 1 && words[i][0] == 'd' && words[i].find_first_not_of("0123456789", 1) == std::string::npos;
         if (of_depth && clause.find('@') != std::string_view::npos) {
             return number_of(words[i].substr(1)).value_or(0.0);
+        }
+        // "512-token prompts", "a 4k-token context"; "256-token answers" are none.
+        if (const std::size_t unit = words[i].find("-token"); unit != std::string::npos && unit > 0) {
+            const std::string count = words[i].substr(0, unit);
+            const double tokens =
+                count.find_first_not_of("0123456789.k") == std::string::npos ? number_of(count).value_or(0.0) : 0.0;
+            if (tokens >= shortest_context &&
+                (after.empty() || names_context(after) || is_any_word(after, {"prompts", "contexts", "input", "inputs"}))) {
+                return tokens;
+            }
         }
         const bool thousands = is_thousands(words[i]);
         const bool number = thousands || words[i].find_first_not_of("0123456789") == std::string::npos;

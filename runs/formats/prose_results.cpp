@@ -93,10 +93,7 @@ bool is_continued(std::string_view line) {
 class ProseResults : public LineReader {
 public:
     bool take(std::string_view original, RunBuilder& run) override {
-        if (std::exchange(first_, false)) {
-            script_ = original.starts_with("#!") || original.starts_with("#compdef");
-        }
-        if (script_ || run.has_measurements()) {
+        if (run.has_measurements()) {
             return false;
         }
         const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
@@ -300,7 +297,6 @@ private:
     std::string others_;                    ///< the first deployment that was left out
     bool sideless_ = false;                 ///< the lines are rows of a table without bars at its sides
     bool assumed_ = false, alone_ = false;  ///< Statement's, of any
-    bool first_ = true, script_ = false;    ///< the first line is still to come; it said that a shell runs the file
     bool begins_ = true;                    ///< the next statement stands under other lines than the last
 };
 

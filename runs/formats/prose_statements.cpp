@@ -142,14 +142,15 @@ struct Surroundings {
     }
 };
 
-/// "4 slots", "8 users": as many are in flight as a clause about a figure names; 0 where it names none.
+/// "4 slots", "8 users", "c4": as many are in flight as a clause about a figure names; 0 where it names none.
 int requests_by_noun(const std::string& clause) {
     static constexpr std::array<std::string_view, 8> nouns = {"slot",   "slots",   "user",   "users",
                                                               "client", "clients", "stream", "streams"};
     std::istringstream words(plain_words(clause));
     std::string before;
     for (std::string word; words >> word; before = word) {
-        const int count = std::find(nouns.begin(), nouns.end(), word) == nouns.end() ? 0 : whole_number(before);
+        const bool noun = std::find(nouns.begin(), nouns.end(), word) != nouns.end(), label = word.starts_with('c');
+        const int count = noun ? whole_number(before) : label ? whole_number(std::string_view(word).substr(1)) : 0;
         if (count > 0) {
             return count;
         }
@@ -234,6 +235,18 @@ std::string setup_after_unsaid(std::string_view text, const Figure& figure) {
         return earlier.starts_with("K=") ? earlier : "";
     }
     return own != "baseline" && compares_versions(sentence) ? own : "";
+}
+
+/// "87 vs 115 tok/s": a figure whose unit is that of the number before it, too, so that nothing says which of them drafts.
+bool stands_against_number(std::string_view before) {
+    std::string text = text::trimmed(before);
+    for (const std::string_view against : {"vs", "vs.", "versus"}) {
+        if (ends_with_word(text, against)) {
+            text = text::trimmed(std::string_view(text).substr(0, text.size() - against.size()));
+            return !text.empty() && std::isdigit(static_cast<unsigned char>(text.back())) != 0;
+        }
+    }
+    return false;
 }
 
 Statement statement_of(const Figure& figure, const Surroundings& around) {
@@ -339,6 +352,10 @@ std::vector<Statement> statements_of(std::string_view line) {
             !after.empty()) {
             of_line = after;
             alone = true;
+            from = figure.end;
+            continue;
+        }
+        if (stands_against_number(text.substr(from, figure.begin - from))) {
             from = figure.end;
             continue;
         }

@@ -228,6 +228,13 @@ other 'holds an answer of Treeline, not a workload' recommend answer.json
 # A word for quantised weights leaves a cache alone that the model states in fewer bits.
 expect 0 'weights fp8, embeddings bf16, activations bf16, recurrent state' estimate --explain inputs --model deepseek-v4-flash --precision fp8 --device h200 --tensor-parallel 8
 
+# How fast a format is read is no habit of an engine that runs a model in another one.
+for weights in bf16 fp4; do
+    "$TREELINE" estimate --model qwen3-8b --device h100-sxm --stack vllm-0.26 --precision $weights --explain engine >$weights.txt
+done
+checks=$((checks + 1))
+grep -q fp4_read_speed fp4.txt && ! grep -q fp4_read_speed bf16.txt || fail "fp4_read_speed: $(grep fp4_read_speed bf16.txt fp4.txt)"
+
 # Platforms that differ in prefill or token budget alone are told apart.
 expect 0 'disaggregated prefill.*mixed prefill|mixed prefill.*disaggregated prefill' recommend --explain candidates,inputs --target qwen3-8b --device h100-sxm --stack vllm \
   --drafter none --concurrency 16 --prompt 1000 --output-tokens 200 --prefill mixed,disaggregated

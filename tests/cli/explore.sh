@@ -17,6 +17,17 @@ case $code in
     *) fail "$(cat err.txt)" ;;
 esac
 
+# A page of many drafters is within 1.6 MB, too.
+if [ $code = 0 ]; then
+    drafters=()
+    for length in $(seq 101 260); do
+        drafters+=(--drafter "{\"kind\": \"eagle3\", \"name\": \"head-$length\"}" --accept-length "4:2.$length")
+    done
+    checks=$((checks + 1))
+    "$TREELINE" explore "${question[@]}" --device h200 "${drafters[@]}" --output many.html >out.txt 2>err.txt || fail "$(head -c 300 err.txt)"
+    [ "$(wc -c <many.html)" -le 1600000 ] || fail "a page of $(wc -c <many.html) bytes"
+fi
+
 # A report with the page inside, which asks the same of a question.
 expect 2 '--live: a page is about one platform' report "${question[@]}" --device h100-sxm,h200 --live --output report.html
 expect 2 '--live: is of one engine' report "${question[@]}" --device h200 --engine all --live --output report.html

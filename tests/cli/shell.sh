@@ -33,6 +33,7 @@ offers 'sampling' estimate --decoding s
 offers 'llama.cpp' recommend --engine l
 offers 'llama-3.1-8b' recommend --target llama-3.1-8
 offers 'h100-sxm' estimate --device h100-s
+offers 'h100-sxm,h200' estimate --device h100-sxm,h2
 offers 'eagle3-llama-3.1-8b' recommend --drafter eagle3-llama-3.1-8
 offers 'llama-3.1-8b' models llama-3.1-8
 offers 'vck190' hardware vck

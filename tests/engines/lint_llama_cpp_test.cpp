@@ -20,6 +20,8 @@ TEST_CASE("llama.cpp's flags") {
     CHECK(finds("llama-server -m a.gguf --model-draft b.gguf --spec-type ngram-simple", "--model-draft does not enable"));
     CHECK(finds("--spec-type draft-simple", "missing: --spec-draft-model is needed by --spec-type draft-simple"));
     CHECK(findings("--spec-type draft-mtp --spec-draft-n-max 2") == "");
+    CHECK(findings("llama serve -hf a/b-GGUF:Q4_K_M --spec-type draft-dflash") == "");  // found beside the model
+    CHECK(finds("llama serve -hf a/b-GGUF --spec-type draft-simple", "missing: --spec-draft-model"));
     CHECK(
         finds("--spec-type ngram-simple --spec-draft-n-max 8", "does not limit ngram-simple; use --spec-ngram-simple-size-m"));
     CHECK(finds("--spec-type ngram-mod --spec-ngram-simple-size-m 8", "is read only by --spec-type ngram-simple"));

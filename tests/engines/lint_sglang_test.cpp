@@ -34,6 +34,27 @@ TEST_CASE("SGLang's flags") {
     CHECK(finds("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "was removed in 0.5.10"));
     CHECK(findings("--speculative-algorithm NGRAM --speculative-ngram-branch-length 4", "sglang@0.5.9") == "");
     CHECK(finds("python -m sglang.launch_server --model m", "nothing is drafted"));
+    CHECK(findings("--speculative-algorithm UNO --uno-lora-path d") == "");
+    CHECK(findings(chain + "--speculative-dsa-topk-backend torch --speculative-enable-w4a4-mxfp4-megamoe") == "");
+    CHECK(finds(chain + "--speculative-dflash-draft-window-size 512", "is an old name"));
+    CHECK(findings(chain + "--speculative-draft-window-size 512") == "");
+    CHECK(finds(chain + "--speculative-draft-sink-size 4", "ignored: --speculative-draft-sink-size is not read by EAGLE3"));
+}
+
+TEST_CASE("SGLang verifies blocks of chains, without thresholds") {
+    const std::string block = " --speculative-use-block-verification";
+    const std::string chain =
+        "--speculative-algorithm NEXTN --speculative-num-steps 3 --speculative-eagle-topk 1 --speculative-num-draft-tokens 4";
+    CHECK(findings(chain + block) == "");
+    CHECK(findings("--speculative-algorithm DFLASH --speculative-draft-model-path d" + block) == "");
+    CHECK(finds("--speculative-algorithm NGRAM" + block, "is rejected with NGRAM"));
+    CHECK(finds(chain + block + " --speculative-accept-threshold-acc 0.5", "is rejected together with acceptance thresholds"));
+    CHECK(
+        finds("--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 2 "
+              "--speculative-num-draft-tokens 6" +
+                  block,
+              "needs --speculative-eagle-topk 1"));
+    CHECK(finds(chain + block, "unknown: --speculative-use-block-verification", "sglang@0.5.11"));
 }
 
 TEST_CASE("flags that a trainer hands on to SGLang or vLLM") {

@@ -266,6 +266,20 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
                       Catch::Contains("give the model, \"qwen3-30b-a3b\"") && Catch::Contains("such as \"q4_k_m\""));
     CHECK_THROWS_WITH(load("nvidia/Llama-3.3-70B-Instruct-NVFP4-v2"), Catch::Contains("give the model, \"llama-3.3-70b\""));
     CHECK_THROWS_WITH(load("./Qwen/Qwen3.8-27B"), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(load("Qwen3-8B-Q4_K_M"), Catch::Contains("give the model, \"qwen3-8b\""));
+}
+
+TEST_CASE("names of files say the model and its format") {
+    using Pair = std::pair<std::string, std::string>;
+    CHECK(model_and_format("Qwen3-8B-Q4_K_M.gguf") == Pair("qwen3-8b", "q4_k_m"));
+    CHECK(model_and_format("Qwen3-8B-UD-Q2_K_XL-00001-of-00006.gguf") == Pair("qwen3-8b", "ud-q2_k_xl"));
+    CHECK(model_and_format("gemma-3-27b-it.i1-IQ3_XXS.gguf") == Pair("gemma-3-27b", "iq3_xxs"));
+    CHECK(model_and_format("gpt-oss-120b-mxfp4-00001-of-00003.gguf") == Pair("gpt-oss-120b", "mxfp4"));
+    CHECK(model_and_format("Qwen3.6-27B-MTP-Q8_0.gguf") == Pair("qwen3.6-27b", "q8_0"));
+    CHECK(model_and_format("unsloth/Qwen3.6-27B-MTP-GGUF:UD-Q4_K_XL") == Pair("qwen3.6-27b", "ud-q4_k_xl"));
+    CHECK(model_and_format("Qwen3-8B.gguf") == Pair("qwen3-8b", ""));
+    CHECK(model_and_format("Q4_K_M.gguf").second.empty());
+    CHECK(model_and_format("llama-3.1-8b") == Pair("llama-3.1-8b", ""));
 }
 
 }  // namespace model_catalogue_test

@@ -77,8 +77,37 @@ TEST_CASE("what the files of a run say fills what the question leaves open, and 
         run.identity.model = name;
         CHECK_FALSE(requests::point_of_run(run, {{"platform", "h100-sxm"}}, catalogue).point.contains("target"));
     }
+    // A file of the server's machine.
+    for (const char* name : {"/models/Qwen3-8B-Q4_K_M.gguf", "C:\\models\\Qwen3-8B-Q4_K_M-00001-of-00003.gguf",
+                             "unsloth_Qwen3-8B-GGUF_Qwen3-8B-Q4_K_M.gguf", "Qwen_Qwen3-8B-Q4_K_M.gguf"}) {
+        run.identity.model = name;
+        const requests::PointOfRun file = requests::point_of_run(run, {{"platform", "h100-sxm"}}, catalogue);
+        CHECK(file.point["target"]["model"] == "qwen3-8b");
+        CHECK(file.point["target"]["precision"]["checkpoint"] == "q4_k_m");
+    }
     run.cells.front().draft_tokens = 0;  // plain decoding drafts nothing
     CHECK_FALSE(requests::point_of_run(run, {{"platform", "h100-sxm"}}, catalogue).point.contains("drafter"));
+}
+
+TEST_CASE("whether a look-up or a model drafted is what the run's files say") {
+    const requests::Catalogue catalogue{testing::source_folder() / "models", testing::source_folder() / "hardware"};
+    runs::MeasuredRun run;
+    run.cells.resize(1);
+    run.cells.front().draft_tokens = 3;
+    const auto point_of = [&](const char* method, const char* asked) {
+        run.identity.method = method;
+        return requests::point_of_run(run, {{"target", "qwen3-8b"}, {"platform", "h100-sxm"}, {"drafter", asked}}, catalogue);
+    };
+    const requests::PointOfRun looked_up = point_of("ngram-mod", "eagle3");
+    CHECK(looked_up.point["drafter"]["kind"] == "ngram");
+    CHECK(looked_up.looks_up);
+    REQUIRE(looked_up.remarks.size() == 1);
+    CHECK(looked_up.remarks.front().find("drafter eagle3, the run's files ngram; what the run's files say") !=
+          std::string::npos);
+    CHECK(point_of("eagle3", "suffix").point["drafter"]["kind"] == "eagle3");
+    CHECK_FALSE(point_of("eagle3", "suffix").looks_up);
+    CHECK(point_of("EAGLE", "mtp").point["drafter"] == "mtp");  // SGLang's word for modules of MTP, too
+    CHECK(point_of("", "ngram").looks_up);
 }
 
 }  // namespace points_of_runs_test

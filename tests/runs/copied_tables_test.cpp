@@ -101,4 +101,42 @@ TEST_CASE("acceptance in a line below the only drafts is theirs") {
           Approx(2.5));
 }
 
+TEST_CASE("rates of look-ups give no accept length, since only some rounds draft") {
+    for (const std::string setup : {"n-gram, k=5", "ngramSimple draft=5", "prompt lookup K=5"}) {
+        const runs::MeasuredRun run =
+            read("| config | tok/s | acceptance |\n|---|---|---|\n| off | 20 | - |\n| " + setup + " | 25 | 90% |\n");
+        CHECK(cells_of(run) == "1/0/0: 50000, 1/5/0: 40000");
+        CHECK(run.cells.back().stated_length == 0.0);
+        CHECK(says(remarks_of(run), "a look-up drafts only where it finds something"));
+    }
+}
+
+TEST_CASE("what was not measured is no row") {
+    const runs::MeasuredRun run =
+        read("| K | tok/s |\n|---|---|\n| 0 | 20 |\n| 2 | 40 |\n| 3 | ~50 (projected) |\n| 4 | 55 (estimate, not run) |\n");
+    CHECK(cells_of(run) == "1/0/0: 50000, 1/2/0: 25000");
+    CHECK(says(remarks_of(run), "\"~50 (projected)\" was left out: it was not measured"));
+    CHECK(cells_of(read("| K | tok/s | projected tok/s |\n|---|---|---|\n| 2 | 40 | 90 |\n")) == "1/2/0: 25000");
+}
+
+TEST_CASE("a heading may say which statistics its cells hold") {
+    const std::string rows = "|---|---|---|\n| 2 | 40 / 50 / 80 | ~2.2–2.6 |\n";
+    CHECK(cells_of(read("| K | tok/s (mean / median / max) | accept length |\n" + rows)) == "1/2/0: 25000");
+    CHECK(cells_of(read("| K | tok/s (min / p50 / max) | accept length |\n" + rows)) == "1/2/0: 20000");
+    CHECK(read("| K | tok/s (mean / median / max) | accept length |\n" + rows).cells.front().stated_length == Approx(2.4));
+}
+
+TEST_CASE("beside an average, single runs are none of their own") {
+    CHECK(cells_of(read("| Mode | Run 1 | Run 2 | Average |\n|---|---|---|---|\n"
+                        "| MTP inactive | 18 tok/s | 22 tok/s | 20 tok/s |\n| MTP active | 39 tok/s | 41 tok/s | 40 tok/s |\n",
+                        3)) == "1/0/0: 50000, 1/3/0: 25000");
+}
+
+TEST_CASE("a cap of drafts is their number, and an AL may name its drafter") {
+    const runs::MeasuredRun run = read(
+        "| mode | cap | baseline tok/s | dflash tok/s | dflash AL |\n|---|---|---|---|---|\n| chat | 3 | 20 | 40 | 2.5 |\n");
+    CHECK(cells_of(run) == "1/0/0: 50000, 1/3/0: 25000");
+    CHECK(run.cells.back().stated_length == Approx(2.5));
+}
+
 }  // namespace copied_tables_test

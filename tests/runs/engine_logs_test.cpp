@@ -28,6 +28,44 @@ TEST_CASE("counters of vLLM V0 are sums since its start, and its lines give diff
     CHECK(read(line(0, 100, "tokens tokens") + line(20, 150, "tokens tokens")).acceptance(5).drafts == 30);
 }
 
+TEST_CASE("llama.cpp's log names its files, and what drafted") {
+    const std::string answer =
+        "0.10.000.000 I slot print_timing: id  0 | task 0 | eval time = 1000.00 ms / 101 tokens ( 9.90 ms per token)\n"
+        "0.10.000.001 I slot print_timing: id  0 | task 0 | draft acceptance = 0.50000 ( 60 accepted / 120 generated)\n";
+    const auto sums = [](const std::string& what, int drafts) {
+        return fmt::format(
+            "0.10.000.002 I statistics {}: #calls(b,g,a) = 1 40 40, #gen drafts = {}, #acc drafts = 30, #gen tokens = 120, "
+            "#acc tokens = 60, dur(b,g,a) = 0.1, 8.0, 0.1 ms\n",
+            what, drafts);
+    };
+    const std::string loads =
+        "srv    load_model: loading model '/models/A-8B-Q4_K_M-00001-of-00002.gguf'\n"
+        "llama_model_loader: - kv   2: general.name str = A 8B\n"
+        "srv    load_model: loading draft model 'C:\\models\\A-0.5B-Q8_0.gguf'\n"
+        "llama_model_loader: - kv   2: general.name str = A 0.5B\n";
+    const runs::MeasuredRun run = read(loads + answer + sums("draft-simple", 40));
+    CHECK(run.identity.model == "/models/A-8B-Q4_K_M-00001-of-00002.gguf");
+    CHECK(run.identity.drafter == "C:\\models\\A-0.5B-Q8_0.gguf");
+    CHECK(run.identity.method == "simple");
+    CHECK(read("llama_model_loader: loaded meta data with 3 key-value pairs and 4 tensors from a/B.gguf (version GGUF V3)\n" +
+               answer)
+              .identity.model == "a/B.gguf");
+    CHECK(read(answer + sums("ngram-mod", 40)).identity.method == "ngram-mod");
+    CHECK(read(answer + sums("ngram-mod", 0)).identity.method.empty());
+    CHECK(read(answer + sums("ngram-mod", 3) + sums("draft-mtp", 37)).identity.method == "mtp");
+}
+
+TEST_CASE("oMLX counts rounds of models with vision in words of their own") {
+    const runs::MeasuredRun run = read(
+        "omlx.scheduler - INFO - [-] - vlm_mtp stats: request=a finish=stop rounds=100 accepted=130/200 (65.0%) "
+        "tokens_per_round=2.30 emitted=230 block_size=3\n"
+        "omlx.server - INFO - [-] - Chat completion: 230 tokens in 4.60s (50.0 tok/s), prompt: 18, finish_reason=stop\n");
+    REQUIRE(run.cells.size() == 1);
+    CHECK(run.cells.front().draft_tokens == 2);
+    CHECK(run.acceptance(2).accept_length() == Approx(2.3));
+    CHECK(run.cells.front().tpot_seconds() == Approx(0.02));
+}
+
 TEST_CASE("throughput of SGLang's lines counts where no prompt was read and no request waited for") {
     const auto line = [](double rate) {
         return fmt::format(

@@ -237,13 +237,40 @@ TEST_CASE("prose is no run") {
 }
 
 TEST_CASE("a script says how something is run, not what came of it") {
-    const std::string helped = "--accept-length[Mean tokens per round with K drafts\\: 4\\:2.6]:K' \\\n";
-    CHECK(refusal("#compdef treeline\n_arguments \\\n'*--max-tpot-ms[Limit\\: time per output token in ms]:MS' \\\n'*" + helped)
-              .find("none of the formats") != std::string::npos);
-    CHECK(refusal("#!/bin/sh\n# K=3 gave 231 tok/s, without 140 tok/s\n").find("none of the formats") != std::string::npos);
+    const std::string results = "# K=3 gave 231 tok/s, without 140 tok/s\n| K | tok/s |\n|---|---|\n| 2 | 150 |\n";
+    for (const std::string first : {"#!/bin/sh\n", "#compdef treeline\n", "set -euo pipefail\n", "# my bench\n\nset -x\n"}) {
+        CHECK(refusal(first + results).find("is a script, which measures nothing itself") != std::string::npos);
+    }
+    for (const char* name : {"bench.sh", "sweep.py", "C:\\run.ps1"}) {
+        CHECK_THROWS_WITH(runs::import_run_text(results, name, {}), Catch::Contains("is a script"));
+    }
+    CHECK(refusal("Settings:\nset -x\n\n" + results).empty());
     CHECK(
         refusal("bench --k 3 \\\n  --note 'K=3: 231 tok/s, without: 140 tok/s' \\\n  --out x\n").find("none of the formats") !=
         std::string::npos);
+}
+
+TEST_CASE("of two numbers before one unit, nothing says which drafts") {
+    CHECK(refusal("At k=4 it reaches 80-90 vs 115-130 tok/s.\n").find("none of the formats") != std::string::npos);
+    const runs::MeasuredRun named = of_text("K=4: 80 tok/s vs 100 tok/s baseline\n");
+    CHECK(with_drafts(named, 4).tpot_seconds() == Approx(1.0 / 80));
+    CHECK(with_drafts(named, 0).tpot_seconds() == Approx(1.0 / 100));
+}
+
+TEST_CASE("a number of tokens before a dash is a context where nothing else follows") {
+    const runs::MeasuredRun run = of_text("MTP K=4\n\n- 512-token, accepted: 20 -> 40 tok/s\n- 4K, accepted: 10 -> 20 tok/s\n");
+    REQUIRE(run.cells.size() == 4);
+    CHECK(run.cells[0].context == 512.0);
+    CHECK(run.cells[2].context == 4096.0);
+}
+
+TEST_CASE("requests in flight may label a rate") {
+    const runs::MeasuredRun run = of_text("MTP K=3\n\n- C1 decode: 50 tok/s\n- C4 aggregate: 160 tok/s\n");
+    REQUIRE(run.cells.size() == 2);
+    CHECK(run.cells[0].batch == 1.0);
+    CHECK(run.cells[0].tpot_seconds() == Approx(1.0 / 50));
+    CHECK(run.cells[1].batch == 4.0);
+    CHECK(run.cells[1].tpot_seconds() == Approx(4.0 / 160));
 }
 
 TEST_CASE("where something else is read, sentences beside it are not") {

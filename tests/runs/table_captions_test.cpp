@@ -153,7 +153,7 @@ TEST_CASE("times of a drafter whose length nothing says are no plain decoding") 
     }
     // What is plain beside them is kept where drafts have a length.
     CHECK(cells_of(read_table("| depth | tg MTP ON | tg MTP OFF |\n|---|---|---|\n| 0 | 100 | 90 |\n", 2)) ==
-          "1/0/0: 90, 1/2/0: 100");
+          "1/0/1: 90, 1/2/1: 100");
     const runs::MeasuredRun run =
         read_table("## depth-k MTP\n| Test | TPOT(ms) | tg TPS |\n|---|---|---|\n| pp1024/tg128 | 8.0 | 125 |\n", 2);
     REQUIRE(run.cells.size() == 1);

@@ -50,6 +50,8 @@ checks.that((await call('devices', { name: 'h100-sxm' })).content[0].text.includ
 // What goes wrong in a tool is for the model to read; a tool that does not exist is the client's error.
 const wrong = await call('recommend', { ...workload, target: 'llama-3.1-9b' });
 checks.that(wrong.isError && wrong.content[0].text.includes('llama-3.1-9b'), 'a mistake comes back as text');
+const hostile = await call('estimate', { ...point, target: 'x\u009b1m\u202ey' });
+checks.that(/\\u202e/.test(hostile.content[0].text) && !/[\u0080-\u009f\u202a-\u202e]/.test(hostile.content[0].text), 'control characters are escaped');
 const secret = await call('estimate', { ...point, target: '/etc/passwd' });
 checks.that(secret.isError && secret.content[0].text.includes('none is read here'), 'no file is read');
 for (const [request, code] of [

@@ -50,6 +50,10 @@ try {
 checks.equal(linted.text, printed, 'findings and the program\'s bytes');
 checks.that(linted.json.findings.length > 0, 'the flags have findings');
 
+// What others wrote moves no cursor where an answer is shown.
+const hostile = await server.ask('POST', '/v1/estimate', { ...point, target: 'x\u009b1m\u202ey' });
+checks.that(hostile.text.includes('\\u202e') && !/[\u0080-\u009f\u202a-\u202e]/.test(hostile.text), 'control characters are escaped');
+
 // Look-ups.
 const models = await server.ask('GET', '/v1/models');
 checks.equal(models.text, run('models', '--format', 'json'), 'models and the program\'s bytes');
