@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "sim/placement.h"
 
@@ -11,7 +12,8 @@ namespace {
 Operation block_norms(const Block& block, const LayerContext& context) {
     const double norms = static_cast<double>(block.norms);
     Operation operation = residual_norm(context, "norm", context.width * norms);
-    operation.launches = norms;
+    // Two kernels mix residual streams beside their projection, however many there are.
+    operation.launches = std::holds_alternative<Projection>(block.kind) ? std::min(norms, 2.0) : norms;
     operation.weight_elements = static_cast<double>(block.norm_vectors) * context.width;
     operation.active_elements = operation.weight_elements;
     operation.stored = context.precision.activations.per_element() * operation.weight_elements;

@@ -76,9 +76,9 @@ sim::Block block(const sim::BlockKind& kind, sim::Count norms, sim::Count norm_v
 
 /// Mixes `streams` residual streams into the input of a block and its output back into them: a projection of all streams to
 /// weights for reading, writing and mixing, and as many norms as there are streams. Reading them for the mix, and reading and
-/// writing them behind the block, moves 3 * streams + 2 widths, and a norm moves four: kernels of four streams on H100, GB200
-/// and B300 take as long as that within a tenth from 1,024 tokens on (ai-dynamo/aiconfigurator, commit 095f58a; two norms would
-/// be 35 % short on H100).
+/// writing them behind the block, moves 3 * streams + 2 widths, and a norm moves four. Kernels of four streams take as long as
+/// that within an eighth on H100, GB200 and B300 from 4,096 tokens on (ai-dynamo/aiconfigurator, commit 095f58a); two norms
+/// would be 35 % short on H100. They are two kernels all the same.
 sim::Block hyper_connection(sim::Count width, sim::Count streams);
 /// Tokens that an entry of each layer stands for; 0: the layer sees its window alone. The list goes on for the layers of the
 /// prediction modules.

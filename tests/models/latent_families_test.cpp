@@ -1,6 +1,8 @@
 // Families of 2026 with attention over latents or compressed entries: small configs of their classes, whose parameters are
 // counted here by hand, and published sizes.
 #include "imported_config.h"
+#include "models/catalogue.h"
+#include "source_folder.h"
 
 namespace latent_families_test {
 
@@ -161,6 +163,13 @@ TEST_CASE("latent attention of late 2026: Hy4 mixes streams and shares selection
                        {"indexer_types", {"full", "shared", "full", "shared"}}});
     const sim::Model hy4 = imported(config);
     CHECK(hy4.kinds[hy4.order[0]].blocks.size() == 4);  // streams are mixed before each of two blocks
+    CHECK(hy4.kinds[hy4.order[0]].blocks[0].norms == 4);
+    CHECK(hy4.kinds[hy4.order[0]].blocks[2].norms == 4);
+    for (const char* name : {"deepseek-v4-flash", "deepseek-v4-pro", "glm-5.3-flash"}) {
+        for (const sim::LayerKind& kind : models::load_model(source_folder() / "models", name).value.kinds) {
+            CHECK(kind.blocks[0].norms == 4);
+        }
+    }
     CHECK(only<sim::Projection>(hy4, 0).in == 4 * 64);
     CHECK(only<sim::LatentAttention>(hy4, 0).indexer->heads == 2);
     CHECK(only<sim::LatentAttention>(hy4, 1).indexer->heads == 0);

@@ -206,6 +206,13 @@ TEST_CASE("kernels of sparse attention over latents compute 64 heads of a prompt
     CHECK(of_a_key("deepseek-v4-flash", PassKind::prefill, 0.0).rows_per_token == 8.0);
 }
 
+TEST_CASE("two kernels mix residual streams beside their projection, and move as much as a norm for each stream") {
+    const Model streams = model("deepseek-v4-flash");
+    const Operation mixing = find(operations_of(streams, uniform_precision(NumberFormat::bf16), {}), "norm");
+    CHECK(mixing.launches == 2.0);
+    CHECK(mixing.bytes.per_token.value() == 4.0 * 4.0 * 4096 * 2);  // four streams, four transfers of the width each
+}
+
 TEST_CASE("latent attention caches one latent a token, whatever the number of heads") {
     // DeepSeek-V3: (512 + 64) values a token and layer, 61 layers.
     Bytes cached;
