@@ -135,6 +135,13 @@ void remark_on_deployment(FlagPlan& plan) {
     }
 }
 
+/// Whether a server caches keys and values so without a flag: llama.cpp in 16 bits, others as the checkpoint does, whichever
+/// format of 16 bits that is.
+bool caches_so_by_default(const Engine& engine, sim::NumberFormat cache, sim::NumberFormat published) {
+    const bool published_in_16 = engine.name == EngineName::llama_cpp || sim::bits_of(published) == 16.0;
+    return cache == published || (sim::bits_of(cache) == 16.0 && published_in_16);
+}
+
 /// The variant's server before anything is said of drafting.
 FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, double requests) {
     FlagPlan plan;
@@ -150,7 +157,8 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     const sim::NumberFormat cache = variant.setup.precision.kv_cache.format;
     if (cache != plan.target.precision.kv_cache.format) {
         plan.kv_cache = cache;
-        if (cache_format_flag(engine, cache).empty()) {
+        const sim::NumberFormat published = plan.target.precision.kv_cache.format;
+        if (cache_format_flag(engine, cache).empty() && !caches_so_by_default(engine, cache, published)) {
             remark(plan, fmt::format("keys and values are priced in {}, for which it has no flag", name_of(cache)));
         }
     }
