@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "text/precision_text.h"
 #include "text/version.h"
 
 namespace treeline::engines {
+
 Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     Checkpoints names;
     const sim::Model& target = variant.setup.target;
@@ -22,10 +24,10 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;
     if (model != nullptr && model->precision.weights.format != model->model.precision.weights.format) {
         names.remarks.push_back(
-            fmt::format("drafter priced in {}: load a checkpoint that is stored so", name_of(model->precision.weights.format)));
+            fmt::format("drafter priced in {}: load a checkpoint that is stored so", text::checkpoint_text(model->precision)));
     } else if (model != nullptr && requantised && model->precision.weights.element_bits() > priced.weights.element_bits()) {
         names.remarks.push_back(fmt::format("drafter priced in {}, as published: --draft-precision prices a smaller one",
-                                            name_of(model->precision.weights.format)));
+                                            text::checkpoint_text(model->precision)));
     }
     names.drafter = drafter.empty() ? names.drafter : drafter;
     if (const std::string release = text::release_in(drafter); !release.empty() && release != text::release_in(names.target)) {

@@ -38,6 +38,7 @@ struct Dialect {
     bool flags_alone = false;         ///< takes no configuration object
     bool runs_on_metal = false;       ///< Apple's GPUs
     bool places_weights = false;      ///< flags leave layers or experts in the host's memory, computed there
+    bool caches_in_16_bits = false;   ///< keys and values, without a flag, where others cache as the checkpoint does
     bool one_draft_a_module = false;  ///< chained modules for multi-token prediction draft one token each
     /// Whether it translates the tokens of a draft model with another vocabulary.
     bool (*translates)(const Engine& engine);

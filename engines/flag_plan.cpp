@@ -135,6 +135,12 @@ void remark_on_deployment(FlagPlan& plan) {
     }
 }
 
+/// Whether a server caches keys and values so without a flag, in whichever format of 16 bits.
+bool caches_so_by_default(const Engine& engine, sim::NumberFormat cache, sim::NumberFormat published) {
+    const bool published_in_16 = dialect_of(engine).caches_in_16_bits || sim::bits_of(published) == 16.0;
+    return cache == published || (sim::bits_of(cache) == 16.0 && published_in_16);
+}
+
 /// The variant's server before anything is said of drafting.
 FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, double requests) {
     FlagPlan plan;
@@ -150,7 +156,8 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     const sim::NumberFormat cache = variant.setup.precision.kv_cache.format;
     if (cache != plan.target.precision.kv_cache.format) {
         plan.kv_cache = cache;
-        if (!dialect_of(engine).keeps_caches_in(cache)) {
+        const sim::NumberFormat published = plan.target.precision.kv_cache.format;
+        if (!dialect_of(engine).keeps_caches_in(cache) && !caches_so_by_default(engine, cache, published)) {
             remark(plan, fmt::format("keys and values are priced in {}, for which it has no flag", name_of(cache)));
         }
     }

@@ -47,6 +47,7 @@ Dialect detail::llama_cpp_dialect() {
             .flags_alone = true,
             .runs_on_metal = true,
             .places_weights = true,
+            .caches_in_16_bits = true,
             .one_draft_a_module = true,
             .translates = [](const Engine& /*engine*/) { return true; },
             .write = write_llama_cpp,

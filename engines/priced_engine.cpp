@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"
+#include "engines/checkpoints.h"
 #include "engines/dialect.h"
 #include "engines/parallel_flags.h"
 #include "text/input_error.h"
@@ -106,6 +107,12 @@ std::optional<Engine> priced_engine(const sim::Platform& platform) {
     const Engine engine = engine_of_stack(platform.stack);
     const bool runs_there = !platform.device.metal || dialect_of(engine).runs_on_metal;
     return runs_there ? std::optional(engine) : std::nullopt;
+}
+
+bool lacks_repository(const sweeps::Variant& variant) {
+    const std::optional<Engine> engine = variant.plain() ? std::nullopt : priced_engine(variant.setup.platform);
+    const EngineDrafter* drafter = engine ? engine->drafter(kind_of(variant.setup.drafter)) : nullptr;
+    return drafter != nullptr && drafter->needs_path && checkpoints_of(variant).drafter == drafter_placeholder;
 }
 
 namespace {

@@ -14,6 +14,9 @@ namespace treeline::engines {
 /// not known.
 std::optional<Engine> priced_engine(const sim::Platform& platform);
 
+/// Whether the engine has to be told where the drafter lies, and nobody knows a repository of it.
+bool lacks_repository(const sweeps::Variant& variant);
+
 /// What becomes of a shape that the input names and that no engine of its stacks drafts.
 enum class MissingShapes { refuse, leave_out };
 

@@ -59,7 +59,7 @@ sweeps::RecommendInput workload_of(const sweeps::VariantLists& lists, sweeps::Wo
         variant.setup.output_tokens = output_tokens;
     }
     input.title = input.workload.title.empty() ? "Speculative decoding of " + input.target.label : input.workload.title;
-    require(sweeps::platform_problems(lists), problems_of(input.workload));
+    require(plain_problems(workload.variants), problems_of(input.workload));
     return input;
 }
 

@@ -6,6 +6,7 @@
 #include "hardware/stack_versions.h"
 #include "models/catalogue.h"
 #include "requests/file_kind.h"
+#include "requests/known_drafters.h"
 #include "requests/published_acceptance.h"
 #include "requests/remembered.h"
 #include "text/catalogue_folder.h"
@@ -55,6 +56,13 @@ const std::vector<PublishedDrafter>& Descriptions::published_drafters() {
                                            : std::make_shared<const Drafters>(read());
     }
     return *published_;
+}
+
+const sim::DrafterEffects& Descriptions::drafter_effects() {
+    if (!effects_) {
+        effects_ = std::make_shared<const sim::DrafterEffects>(effects_of(published_drafters()));
+    }
+    return *effects_;
 }
 
 std::vector<std::string> Descriptions::calibrated_devices() const {

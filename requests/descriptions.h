@@ -10,6 +10,7 @@
 
 #include "json/described.h"
 #include "requests/catalogue.h"
+#include "sim/drafter_effects.h"
 #include "sim/model.h"
 #include "sim/platform.h"
 #include "sim/stack.h"
@@ -59,6 +60,8 @@ public:
     [[nodiscard]] std::filesystem::path drafters_folder() const { return catalogue_.models / "drafters"; }
     /// The catalogue's published drafters, which are read when they are first asked for.
     [[nodiscard]] const std::vector<PublishedDrafter>& published_drafters();
+    /// What was measured of them, made comparable; likewise.
+    [[nodiscard]] const sim::DrafterEffects& drafter_effects();
     /// Devices of the catalogue whose kernels were measured.
     [[nodiscard]] std::vector<std::string> calibrated_devices() const;
     void add_provenance(const std::vector<text::Provenance>& more);
@@ -84,6 +87,7 @@ private:
     bool places_weights_ = false;
     std::vector<text::Provenance> provenance_;
     std::shared_ptr<const std::vector<PublishedDrafter>> published_;  ///< null until they are asked for
+    std::shared_ptr<const sim::DrafterEffects> effects_;              ///< likewise
 };
 
 /// A refusal of a name without the advice to give a path, for readers that read none.

@@ -190,6 +190,20 @@ double fall_where_needed(const json::Reader& at, const sim::Drafter& drafter, De
     return needed ? usual_fall_of(drafter, use.target, descriptions) : sim::measured_fall;
 }
 
+/// As choices_of() takes it where nobody names it: an answer must not depend on who does. What was measured with another
+/// target stands for itself: whoever takes it all the same knows why.
+void take_as_known(const PublishedDrafter& drafter, const DrafterUse& use, sweeps::DrafterChoice& choice,
+                   Descriptions& descriptions) {
+    if (drafts_for(drafter, *use.target)) {
+        take_as_probable(drafter, true, choice, descriptions);
+    } else {
+        choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
+    }
+    if (!use.lengths_stated) {
+        limit_to_measured(choice.acceptance);
+    }
+}
+
 void read_published_drafter(json::Reader& at, Descriptions& descriptions, const DrafterUse& use,
                             sweeps::DrafterChoice& choice) {
     const std::string name = descriptions.resolved(read(at, drafter_keys::published));
@@ -204,8 +218,8 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
         AcceptanceChoice acceptance = stated ? read_acceptance(at.object(drafter_keys::acceptance), descriptions, traffic, fall)
                                              : published_acceptance(drafter, traffic, descriptions);
         choice = with_acceptance(std::move(described), std::move(acceptance), !stated);
-        if (!stated && use.target != nullptr && !use.target->name.empty() && !drafts_for(drafter, *use.target)) {
-            choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
+        if (!stated && use.target != nullptr && !use.target->name.empty()) {
+            take_as_known(drafter, use, choice, descriptions);
         }
     } catch (const text::InputError& failure) {
         for (const std::string& key : at.keys()) {

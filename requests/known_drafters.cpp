@@ -21,6 +21,8 @@ namespace {
 
 /// Modules for multi-token prediction: part of the checkpoints of a family, or of none.
 constexpr std::string_view modules_kind = "mtp";
+/// Drafts for any model.
+constexpr std::string_view lookup_kind = "ngram";
 
 /// "14b", "1t", "8x7b" or "a3b".
 bool is_size(std::string_view word) {
@@ -113,6 +115,8 @@ bool is_head(const sim::Drafter& drafter) {
            std::holds_alternative<sim::MedusaDrafter>(drafter);
 }
 
+}  // namespace
+
 sim::DrafterEffects effects_of(const std::vector<PublishedDrafter>& all) {
     std::vector<sim::MeasuredDrafter> measured;
     for (const PublishedDrafter& drafter : all) {
@@ -122,45 +126,10 @@ sim::DrafterEffects effects_of(const std::vector<PublishedDrafter>& all) {
     return sim::DrafterEffects(measured);
 }
 
-/// Its acceptance as probable as that of its rivals: of those that were measured best some were lucky, in their requests if in
-/// nothing else. Drafters for models of one family are no more alike than others of their kind, so that what another model's
-/// accepted counts for nothing but the kind.
-void shrink(const PublishedDrafter& drafter, const std::vector<PublishedDrafter>& all, const sim::DrafterEffects& effects,
-            bool of_target, bool requests_are_those, sweeps::DrafterChoice& choice) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == drafter.name; });
-    sim::DraftAcceptance& acceptance = choice.acceptance;
-    const int drafts = acceptance.chain.measured_positions();
-    if (found == all.end() || drafts == 0 || !is_head(choice.drafter)) {
-        return;
-    }
-    const auto index = static_cast<std::size_t>(found - all.begin());
-    const double weight = of_target ? sim::weight_of_measured(effects.kinds_of_requests(index)) : 0.0;
-    const double by = effects.move(index, weight, requests_are_those);
-    const double before = acceptance.chain.accept_length(drafts);
-    acceptance.chain = sim::with_rates_moved(acceptance.chain, by);
-    for (sim::MeasuredShape& shape : acceptance.measured) {
-        const int depth = shape.tree.depth();
-        const sim::Acceptance alike = sim::Acceptance::mean_length(shape.accept_length, depth, 0.0);
-        shape.accept_length =
-            sim::Acceptance::geometric(sim::rate_of_log_odds(sim::log_odds(alike.position(1)) + by)).accept_length(depth);
-    }
-    const double after = acceptance.chain.accept_length(drafts);
-    if (text::fixed_text(after, 2) != text::fixed_text(before, 2)) {
-        choice.acceptance_text +=
-            fmt::format(", taken as {}: {}", text::fixed_text(after, 2),
-                        !of_target           ? "the mean of drafters of its kind"
-                        : requests_are_those ? "moved towards the mean of drafters of its kind"
-                                             : "for the mean kind of requests, moved towards the mean of drafters of its kind");
-    }
-}
-
-}  // namespace
-
 std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions& descriptions) {
     const std::vector<PublishedDrafter>& all = descriptions.published_drafters();
     Vocabularies vocabularies(descriptions.catalogue().models);
     std::vector<KnownDrafter> own, family;
-    bool looks_up = false;
     for (const PublishedDrafter& drafter : all) {
         const bool is_own = drafts_for(drafter, target);
         if (!applies(drafter, target) ||
@@ -168,12 +137,21 @@ std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions&
             continue;
         }
         (is_own ? own : family).push_back({drafter, is_own ? MeasuredWith::target : MeasuredWith::family});
-        looks_up = looks_up || kind_of_drafter(drafter) == "ngram";
     }
     own.insert(own.end(), family.begin(), family.end());
-    if (std::optional<PublishedDrafter> lookup = looks_up ? std::nullopt : pooled(all, "ngram")) {
-        own.push_back({std::move(*lookup), MeasuredWith::others});
+    const auto known = [&](std::string_view kind) {
+        return std::any_of(own.begin(), own.end(),
+                           [&](const KnownDrafter& each) { return kind_of_drafter(each.drafter) == kind; });
+    };
+    const auto add_mean = [&](std::string_view kind) {
+        if (std::optional<PublishedDrafter> mean = known(kind) ? std::nullopt : pooled(all, std::string(kind))) {
+            own.push_back({std::move(*mean), MeasuredWith::others});
+        }
+    };
+    if (target.mtp_layers > 0) {
+        add_mean(modules_kind);
     }
+    add_mean(lookup_kind);
     return own;
 }
 
@@ -212,11 +190,48 @@ std::string measured_with_text(const KnownDrafter& known) {
     return "";
 }
 
+void take_as_probable(const PublishedDrafter& drafter, bool of_target, sweeps::DrafterChoice& choice,
+                      Descriptions& descriptions) {
+    const std::vector<PublishedDrafter>& all = descriptions.published_drafters();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == drafter.name; });
+    sim::DraftAcceptance& acceptance = choice.acceptance;
+    const int drafts = acceptance.chain.measured_positions();
+    const bool requests_are_those = acceptance.origin == sim::AcceptanceOrigin::same_kind;
+    if (found == all.end() || drafts == 0 || !is_head(choice.drafter) || (of_target && requests_are_those)) {
+        return;
+    }
+    const auto index = static_cast<std::size_t>(found - all.begin());
+    const sim::DrafterEffects& effects = descriptions.drafter_effects();
+    const double weight = of_target ? sim::weight_of_measured(effects.kinds_of_requests(index)) : 0.0;
+    const double probable = effects.move(index, weight, requests_are_those);
+    const double by = of_target ? std::min(0.0, probable) : probable;
+    const double before = acceptance.chain.accept_length(drafts);
+    acceptance.chain = sim::with_rates_moved(acceptance.chain, by);
+    for (sim::MeasuredShape& shape : acceptance.measured) {
+        const int depth = shape.tree.depth();
+        const sim::Acceptance alike = sim::Acceptance::mean_length(shape.accept_length, depth, 0.0);
+        shape.accept_length =
+            sim::Acceptance::geometric(sim::rate_of_log_odds(sim::log_odds(alike.position(1)) + by)).accept_length(depth);
+    }
+    const double after = acceptance.chain.accept_length(drafts);
+    if (text::fixed_text(after, 2) != text::fixed_text(before, 2)) {
+        choice.acceptance_text +=
+            fmt::format(", taken as {}: {}", text::fixed_text(after, 2),
+                        of_target ? "for the mean kind of requests, moved towards the mean of drafters of its kind"
+                                  : "the mean of drafters of its kind");
+    }
+}
+
+void limit_to_measured(sim::DraftAcceptance& acceptance) {
+    if (const int measured = acceptance.chain.measured_positions(); measured > 0) {
+        int& most = acceptance.most_draft_tokens;
+        most = most > 0 ? std::min(most, measured) : measured;
+    }
+}
+
 std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const sim::TrafficKind& traffic, bool lengths_stated,
                                     Descriptions& descriptions) {
     std::vector<KnownChoice> choices;
-    const std::vector<PublishedDrafter>& published = descriptions.published_drafters();
-    const sim::DrafterEffects effects = effects_of(published);
     std::set<std::string> kinds_of_target;
     for (const KnownDrafter& known : all) {
         const bool of_target = known.measured_with == MeasuredWith::target;
@@ -227,8 +242,7 @@ std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const 
             continue;
         }
         sweeps::DrafterChoice choice = published_choice(known.drafter, traffic, descriptions);
-        const bool requests_are_those = choice.acceptance.origin == sim::AcceptanceOrigin::same_kind;
-        shrink(known.drafter, published, effects, of_target, requests_are_those, choice);
+        take_as_probable(known.drafter, of_target, choice, descriptions);
         if (!of_target) {
             const bool from_mean = known.measured_with == MeasuredWith::family && is_head(choice.drafter);
             widen(choice, known, from_mean ? sim::AcceptanceOrigin::kind_of_drafter : sim::AcceptanceOrigin::other_target);
@@ -237,9 +251,8 @@ std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& all, const 
                 choice.untrained = kind != modules_kind;
             }
         }
-        if (const int measured = choice.acceptance.chain.measured_positions(); measured > 0 && !lengths_stated) {
-            int& most = choice.acceptance.most_draft_tokens;
-            most = most > 0 ? std::min(most, measured) : measured;
+        if (!lengths_stated) {
+            limit_to_measured(choice.acceptance);
         }
         choices.push_back({std::move(choice), known.measured_with});
     }

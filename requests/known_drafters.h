@@ -23,8 +23,9 @@ struct KnownDrafter {
     MeasuredWith measured_with = MeasuredWith::target;
 };
 
-/// All that were published for this target, those published for models of its family, and n-gram look-up, which drafts for any
-/// model: where it was measured with none of these, as the mean of all measurements. In this order, each by name.
+/// All that were published for this target, those published for models of its family, the checkpoint's own modules for
+/// multi-token prediction, and n-gram look-up, which drafts for any model: where one of the last two was measured with none of
+/// these, as the mean of all measurements. In this order, each by name.
 std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions& descriptions);
 /// Those of one kind; where none of target and family is, the mean of what was published of heads or look-ups like it. Empty
 /// if nothing was, and for MTP, which a checkpoint has or has not.
@@ -38,9 +39,20 @@ struct KnownChoice {
     MeasuredWith measured_with = MeasuredWith::target;
 };
 
-/// The same as candidates, as they accept in this traffic: what was measured of each, moved towards the mean of its kind, so
-/// that the best of them is not the luckiest. Each drafts as far as it was measured, unless the input states its lengths
-/// (`lengths_stated`): rates beyond are extrapolated then. Of a kind that was published for the
+/// What each of them accepted, as the sum of what it adds and what its kind of requests does.
+sim::DrafterEffects effects_of(const std::vector<PublishedDrafter>& all);
+
+/// Moves what was measured of a head to what it probably accepts, so that the best of several is not the luckiest: from its
+/// kinds of requests to the mean one and towards the mean of its kind. One that was measured with the target (`of_target`) is
+/// only ever lowered, and not where the requests are those that are asked for. Drafters for models of one family are no more
+/// alike than others of their kind, so that what another model's accepted counts for nothing but the kind.
+void take_as_probable(const PublishedDrafter& drafter, bool of_target, sweeps::DrafterChoice& choice,
+                      Descriptions& descriptions);
+/// No drafts beyond those that were measured.
+void limit_to_measured(sim::DraftAcceptance& acceptance);
+
+/// The same as candidates, as they accept in this traffic (take_as_probable()). Each drafts as far as it was measured, unless
+/// the input states its lengths (`lengths_stated`): rates beyond are extrapolated then. Of a kind that was published for the
 /// target itself, those of other models are left out; heads of other
 /// models stand for one that somebody would have to train (DrafterChoice::untrained).
 std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& known, const sim::TrafficKind& traffic,

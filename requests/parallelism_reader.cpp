@@ -11,16 +11,10 @@
 
 namespace treeline::requests {
 
-void read_parallelism(json::Reader& at, sim::Platform& platform) {
-    platform.ranks = read<double>(at, platform_keys::tensor_parallel);
-    platform.parallel.experts = read<double>(at, platform_keys::expert_parallel);
-    platform.parallel.data = read<double>(at, platform_keys::attention_data_parallel);
-    platform.parallel.pipeline = read<double>(at, platform_keys::pipeline_parallel);
-    platform.parallel.context = read<double>(at, platform_keys::decode_context_parallel);
-    platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
-    if (platform.parallel.draft_tensor == platform.ranks) {
-        platform.parallel.draft_tensor = 0.0;
-    }
+namespace {
+
+/// "gpus" beside the degrees: alone it is the tensor parallelism.
+void read_devices(json::Reader& at, sim::Platform& platform) {
     if (!at.has(platform_keys::gpus)) {
         return;
     }
@@ -36,6 +30,23 @@ void read_parallelism(json::Reader& at, sim::Platform& platform) {
                                "pipeline_parallel {:.0f} make {:.0f} devices",
                                gpus, platform.ranks, platform.parallel.data, platform.parallel.pipeline, platform.devices()));
     }
+}
+
+/// Once it is known how many ranks share the target: 0 where as many share the drafter.
+void set_draft_ranks(double stated, sim::Platform& platform) {
+    platform.parallel.draft_tensor = stated == platform.ranks ? 0.0 : stated;
+}
+
+}  // namespace
+
+void read_parallelism(json::Reader& at, sim::Platform& platform) {
+    platform.ranks = read<double>(at, platform_keys::tensor_parallel);
+    platform.parallel.experts = read<double>(at, platform_keys::expert_parallel);
+    platform.parallel.data = read<double>(at, platform_keys::attention_data_parallel);
+    platform.parallel.pipeline = read<double>(at, platform_keys::pipeline_parallel);
+    platform.parallel.context = read<double>(at, platform_keys::decode_context_parallel);
+    read_devices(at, platform);
+    set_draft_ranks(read_or<double>(at, platform_keys::draft_tensor_parallel, 0), platform);
 }
 
 namespace {
@@ -63,8 +74,10 @@ sweeps::Exclusion without_cut(const sim::Platform& platform, int from, int to, c
 
 }  // namespace
 
-std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& platform, const sim::Model& target,
+std::vector<sim::Platform> read_cuts(json::Reader& at, sim::Platform platform, const sim::Model& target,
                                      std::vector<sweeps::Exclusion>* excluded) {
+    platform.parallel.context = read<double>(at, platform_keys::decode_context_parallel);
+    platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
     const bool up_to = at.raw().at(std::string(platform_keys::gpus)).is_object();
     int first = 1, last = 1;
     if (up_to) {
@@ -96,8 +109,7 @@ std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& plat
                                                             platform.stack.name, target.name, platform.device.name));
     }
     for (sim::Platform& cut : all) {
-        cut.parallel.draft_tensor = platform.parallel.draft_tensor;
-        cut.parallel.context = platform.parallel.context;
+        set_draft_ranks(cut.parallel.draft_tensor, cut);
     }
     return all;
 }

@@ -16,7 +16,7 @@ void read_parallelism(json::Reader& at, sim::Platform& platform);
 /// A platform of a search: with "gpus" and no more than some of the degrees, every cut that holds those and that the stack's
 /// engine offers (cuts_of()); with {"up_to": N}, of 1 to N devices. Numbers of devices without a cut go to `excluded`, with the
 /// reason; without a list for them they are a problem.
-std::vector<sim::Platform> read_cuts(json::Reader& at, const sim::Platform& platform, const sim::Model& target,
+std::vector<sim::Platform> read_cuts(json::Reader& at, sim::Platform platform, const sim::Model& target,
                                      std::vector<sweeps::Exclusion>* excluded);
 
 }  // namespace treeline::requests

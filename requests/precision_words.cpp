@@ -234,10 +234,15 @@ std::string loading_problem(const std::string& word, std::string_view engine) {
     if (engine == "llama.cpp" && std::find(tensors.begin(), tensors.end(), usual) != tensors.end()) {
         return "not a type of GGUF, which llama.cpp loads: q8_0, q6_k, q4_k_m and others, mxfp4, nvfp4, fp16, bf16";
     }
-    if (engine == "tensorrt-llm" && !format_of_word(name, sim::NumberFormat::bf16) && gguf_of_word(name)) {
+    if (engine == "tensorrt-llm" && names_gguf(word)) {
         return "a quantisation of GGUF, which TensorRT-LLM does not load";
     }
     return {};
+}
+
+bool names_gguf(const std::string& word) {
+    const std::string name = in_small_letters(word);
+    return !format_of_word(name, sim::NumberFormat::bf16) && gguf_of_word(name);
 }
 
 std::optional<sim::Storage> storage_of_word(const std::string& word) {

@@ -20,6 +20,9 @@ std::optional<sim::Precision> precision_of_word(const std::string& word, const s
 /// it may. Words that several call a format by (int4, 4-bit) name no checkpoint in particular.
 std::string loading_problem(const std::string& word, std::string_view engine);
 
+/// Whether a word names a quantisation of GGUF files.
+bool names_gguf(const std::string& word);
+
 /// One kind of tensor: a format, a type of llama.cpp ("q5_k") or a width ("6bit").
 std::optional<sim::Storage> storage_of_word(const std::string& word);
 

@@ -13,7 +13,7 @@
 #include "json/wording.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
-#include "requests/precision_words.h"
+#include "requests/loading.h"
 #include "text/precision_text.h"
 
 namespace treeline::requests {
@@ -44,6 +44,24 @@ void refuse_software(json::Reader& at, const sim::Platform& platform) {
 
 }  // namespace
 
+std::string precision_label(const nlohmann::ordered_json& asked, const sim::Precision& precision) {
+    const std::string checkpoint(precision_keys::checkpoint);
+    if (asked.is_string()) {
+        return asked.get<std::string>();
+    }
+    if (!asked.contains(checkpoint) || !asked[checkpoint].is_string()) {
+        return text::text_of(precision);
+    }
+    std::string label = asked[checkpoint].get<std::string>();
+    for (const auto& [key, value] : asked.items()) {
+        if (key != checkpoint) {
+            const std::string part = key == std::string(precision_keys::kv_cache) ? "key-value cache" : key;
+            label += fmt::format(", {} {}", part, value.is_string() ? value.get<std::string>() : value.dump());
+        }
+    }
+    return label;
+}
+
 sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     sweeps::TargetChoice choice;
     if (const sim::Model* model = descriptions.model(at, target_keys::model)) {
@@ -55,7 +73,7 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     choice.precision_label = "as published";
     if (at.has(target_keys::precision)) {
         const auto& asked = at.raw().at(std::string(target_keys::precision));
-        choice.precision_label = asked.is_string() ? asked.get<std::string>() : text::text_of(choice.precision);
+        choice.precision_label = precision_label(asked, choice.precision);
         choice.label += fmt::format(" ({})", choice.precision_label);
     }
     if (const std::string placed = placement_text(choice.model); !placed.empty()) {
@@ -66,9 +84,8 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
 }
 
 void check_loading(json::Reader& at, std::string_view key, const sweeps::TargetChoice& target, const sim::Platform& platform) {
-    const std::string engine = engine_word(platform.stack.engine);
-    if (const std::string problem = loading_problem(target.precision_label, engine); !problem.empty()) {
-        at.problem(key, fmt::format("is in {}, {}; the engine is {}", target.precision_label, problem, engine));
+    if (const std::string problem = why_not_loaded(target, platform); !problem.empty()) {
+        at.problem(key, problem);
     }
 }
 
@@ -226,7 +243,6 @@ std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descrip
     sim::Platform platform = read_one_device(at, descriptions);
     std::vector<sim::Platform> platforms;
     if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
-        platform.parallel.draft_tensor = read_or<double>(at, platform_keys::draft_tensor_parallel, 0);
         platforms = read_cuts(at, platform, target, excluded);
     } else {
         read_parallelism(at, platform);

@@ -25,6 +25,10 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions);
 /// Reports a checkpoint that the engine which was asked for does not load: `key` is the target's.
 void check_loading(json::Reader& at, std::string_view key, const sweeps::TargetChoice& target, const sim::Platform& platform);
 
+/// What people read for the precision that an input asks for: its word, the word of its "checkpoint" with what is stated
+/// otherwise ("q4_k_m, key-value cache int8"), or all of its parts.
+std::string precision_label(const nlohmann::ordered_json& asked, const sim::Precision& precision);
+
 /// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
 /// an object whose parts replace those of `published`; without the key, `published`.
 sim::Precision read_precision(json::Reader& at, std::string_view key, const sim::Precision& published);

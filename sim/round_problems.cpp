@@ -78,6 +78,15 @@ std::string kernels_problem(const RoundSetup& setup) {
            (has_experts ? " stores them in " + std::string(name_of(setup.precision.experts.format)) : " has no experts");
 }
 
+/// Tokens; 0 where nothing says how long prompts are.
+double shortest_prompt(const RoundSetup& setup) {
+    double shortest = setup.prompt_tokens;
+    for (const LengthShare& length : setup.prompt_lengths) {
+        shortest = std::min(shortest, length.tokens);
+    }
+    return shortest;
+}
+
 }  // namespace
 
 std::vector<std::string> problems_of(const RoundSetup& setup) {
@@ -137,9 +146,11 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     }
     if (!(setup.shared_prefix >= 0.0) || std::isinf(setup.shared_prefix)) {
         problems.emplace_back("shared_prefix must be a number of tokens");
-    } else if (setup.prompt_tokens > 0.0 && setup.shared_prefix > setup.prompt_tokens) {
+    } else if (const double shortest = shortest_prompt(setup); shortest > 0.0 && setup.shared_prefix > shortest) {
         problems.push_back("a shared_prefix of " + std::to_string(std::llround(setup.shared_prefix)) +
-                           " tokens is longer than the prompts of " + std::to_string(std::llround(setup.prompt_tokens)));
+                           " tokens is longer than " +
+                           (setup.prompt_lengths.empty() ? "the prompts of " : "the shortest prompts, of ") +
+                           std::to_string(std::llround(shortest)));
     }
     if (!(setup.expert_pool > 0.0 && setup.expert_pool <= 1.0)) {
         problems.emplace_back("expert_pool must be above 0 and at most 1");

@@ -73,7 +73,9 @@ std::vector<sim::Platform> cuts_of(const sim::Platform& platform, double gpus, c
                 check_deadline();
                 sim::Platform cut = platform;
                 cut.ranks = stage / data;
-                cut.parallel = {data, experts, pipeline};
+                cut.parallel.data = data;
+                cut.parallel.experts = experts;
+                cut.parallel.pipeline = pipeline;
                 if (offers(cut.stack, cut.ranks, cut.parallel) && problems_on(cut, target).empty()) {
                     cuts.push_back(std::move(cut));
                 }
@@ -86,7 +88,6 @@ std::vector<sim::Platform> cuts_of(const sim::Platform& platform, double gpus, c
 std::string why_no_cut(const sim::Platform& platform, double gpus, const sim::Model& target) {
     sim::Platform alone = platform;
     alone.ranks = gpus;
-    alone.parallel = {};
     const std::vector<std::string> problems = problems_on(alone, target);
     return problems.empty() ? "its engine offers no cut that shares " + target.name + " so" : problems.front();
 }

@@ -25,6 +25,11 @@ namespace {
 
 double waiting_share(double in_service, double queued) { return queued / (in_service + queued); }
 
+/// More wait for a place than are allowed, and the first token comes no sooner: a queue may be longer and yet faster.
+bool waits_too_long(double waiting, double first_token_growth, const Limits& limits) {
+    return waiting > limits.waiting && first_token_growth >= 1.0;
+}
+
 /// Points that arrive faster than they can be served have no steady state: what a plan serves at most, over all points.
 double most_served(const sim::CompiledRound& stated, const DraftPlan& plan, const Traffic& traffic) {
     const StartedRound server = server_of(stated, plan);
@@ -75,14 +80,11 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
         return Limit::time_per_token;
     }
     const double beside = waiting_share(plain.loads[point].batch, plain.loads[point].queued);
-    if (waiting_share(load.batch, load.queued) - beside > limits.waiting) {
+    const double growth = traffic.kind == LoadKind::batch ? 1.0 : estimate.first_token / plain.estimates[point].first_token;
+    if (waits_too_long(waiting_share(load.batch, load.queued) - beside, growth, limits)) {
         return Limit::waiting;
     }
-    if (traffic.kind != LoadKind::batch &&
-        estimate.first_token > limits.first_token_growth * plain.estimates[point].first_token) {
-        return Limit::first_token_growth;
-    }
-    return std::nullopt;
+    return growth > limits.first_token_growth ? std::optional(Limit::first_token_growth) : std::nullopt;
 }
 
 /// The server of plain decoding, then that of each plan.
@@ -262,7 +264,7 @@ std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRou
     if (outcome.speculation == 0) {
         return std::nullopt;
     }
-    if (outcome.waiting > limits.waiting) {
+    if (waits_too_long(outcome.waiting, outcome.first_token_growth, limits)) {
         return Limit::waiting;
     }
     if (outcome.first_token_growth > limits.first_token_growth) {

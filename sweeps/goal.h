@@ -35,7 +35,9 @@ struct Limits {
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
     /// Of what drafts, against the same server without the drafter under the same load: a user has to ask for longer waits.
     double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
-    double waiting = 0.05;  ///< share of the requests in flight that wait for a place, less that share in plain decoding
+    /// Share of the requests in flight that wait for a place, less that share in plain decoding; more where the mean TTFT,
+    /// which counts that wait, is shorter than that of plain decoding all the same.
+    double waiting = 0.05;
 };
 
 enum class Limit {

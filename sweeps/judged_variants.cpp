@@ -80,6 +80,32 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
     return {};
 }
 
+struct Miss {
+    Limit limit;
+    double factor;  ///< figure / limit
+};
+
+/// Of the limits on times and memory, the one that an outcome exceeds most; nothing where it exceeds none of them, or does not
+/// serve the load.
+std::optional<Miss> greatest_miss(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+    std::optional<Miss> greatest;
+    const auto compare = [&](Limit limit, double factor) {
+        if (factor > 1.0 && (!greatest || factor > greatest->factor)) {
+            greatest = {limit, factor};
+        }
+    };
+    if (outcome.problem.empty()) {
+        compare(Limit::memory, outcome.means.peak_memory / allowed_memory(prepared.round, outcome.speculation, limits));
+        if (limits.time_per_token) {
+            compare(Limit::time_per_token, outcome.means.worst_time_per_token / *limits.time_per_token);
+        }
+        if (limits.time_to_first_token) {
+            compare(Limit::time_to_first_token, first_token_of(prepared, outcome) / *limits.time_to_first_token);
+        }
+    }
+    return greatest;
+}
+
 /// The beginning of that sentence: what a variant's best candidate would have drafted.
 std::string at_its_best(const Candidate& candidate, const Variant& variant) {
     if (candidate.draft_tokens == 0) {
@@ -104,6 +130,17 @@ std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, st
     return candidate;
 }
 
+void note_miss(const Prepared& prepared, std::size_t index, const Outcome& each, const Variant& variant,
+               const Workload& workload, VariantOutcome& outcome) {
+    const std::optional<Miss> miss = greatest_miss(each, prepared, workload.limits);
+    if (miss && miss->factor < outcome.nearest_miss) {
+        outcome.nearest_miss = miss->factor;
+        outcome.nearest_reason =
+            at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
+            sentence_of(miss->limit, each, prepared, workload.traffic, workload.limits);
+    }
+}
+
 VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
     VariantOutcome outcome;
     outcome.reason = prepared.problem;
@@ -112,6 +149,7 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
     }
     for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
         const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
+        note_miss(prepared, index, each, variant, workload, outcome);
         if (!broken) {
             outcome.candidates.push_back(candidate_of(prepared, index, each.speculation, each, workload.objective));
         } else if (const auto partly = variant.switching == Switching::nothing

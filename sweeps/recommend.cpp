@@ -230,6 +230,19 @@ std::vector<std::size_t> excluded_of(const std::vector<VariantOutcome>& outcomes
     return excluded;
 }
 
+/// Of what can be run.
+std::optional<Exclusion> nearest_miss(const std::vector<Variant>& variants, const std::vector<VariantOutcome>& outcomes) {
+    std::optional<Exclusion> nearest;
+    double least = sim::unlimited;
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+        if (!variants[i].untrained && outcomes[i].nearest_miss < least) {
+            least = outcomes[i].nearest_miss;
+            nearest = Exclusion{variants[i].labels.text(), outcomes[i].nearest_reason, i};
+        }
+    }
+    return nearest;
+}
+
 }  // namespace
 
 std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendation) {
@@ -264,7 +277,7 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     std::sort(answer.candidates.begin(), answer.candidates.end(), before);
     answer.untrained = take_untrained(answer.candidates, answer.variants);
     if (answer.candidates.empty()) {
-        return {std::nullopt, std::move(answer.excluded)};
+        return {std::nullopt, std::move(answer.excluded), nearest_miss(answer.variants, all.outcomes)};
     }
     const Candidate& best = answer.candidates.front();
     for (std::vector<Candidate>* list : {&answer.candidates, &answer.untrained}) {

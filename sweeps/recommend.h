@@ -164,6 +164,9 @@ inline bool schedule_pays(const Recommendation& found) {
 struct RecommendationResult {
     std::optional<Recommendation> recommendation;
     std::vector<Exclusion> excluded;
+    /// Without a recommendation: the configuration that comes closest to the limits on times and memory, and by which it
+    /// misses them; nothing where none misses by these alone.
+    std::optional<Exclusion> nearest = std::nullopt;
 };
 
 /// The workload must have no problems_of(); variants that cannot be priced are excluded with their reason.

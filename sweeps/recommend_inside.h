@@ -53,6 +53,9 @@ struct VariantOutcome {
     std::string reason;                 ///< for its best candidate, if none meets the limits
     std::optional<Limit> broken;        ///< by that one
     double objective = sim::unlimited;  ///< of that one; lower is better
+    /// Of its configurations, the one that misses the limits on times and memory least: by what factor, and a sentence's end.
+    double nearest_miss = sim::unlimited;
+    std::string nearest_reason;
 };
 
 /// All variants, ready and judged.

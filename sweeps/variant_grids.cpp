@@ -55,6 +55,10 @@ std::vector<Exclusion> visit_variants(const DesignSpace& space,
                                       const std::function<void(std::size_t, const sim::CompiledRound&)>& visit) {
     std::vector<Exclusion> excluded;
     for (std::size_t i = 0; i < space.variants.size(); ++i) {
+        if (!space.variants[i].problem.empty()) {
+            excluded.push_back({space.variants[i].labels.text(), space.variants[i].problem, i});
+            continue;
+        }
         const sim::RoundSetup setup = setup_of(space, i);
         if (const std::vector<std::string> problems = problems_of(setup); !problems.empty()) {
             excluded.push_back({space.variants[i].labels.text(), problems.front(), i});

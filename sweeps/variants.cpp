@@ -1,9 +1,12 @@
 #include "sweeps/variants.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "sim/accelerator.h"
 #include "sweeps/deadline.h"
+#include "sweeps/recommend_inside.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -57,13 +60,15 @@ std::vector<Variant> all_variants(const VariantLists& lists) {
                                         : lists.rollbacks;
             for (std::size_t d = 0; d < lists.drafters.size(); ++d) {
                 const bool plain = std::holds_alternative<sim::NoDrafter>(lists.drafters[d].drafter);
-                for (const sim::Rollback rollback : plain ? std::vector{sim::Rollback::truncate} : of_drafts) {
+                // Plain decoding keeps nothing to go back to: any policy that the target knows.
+                const std::vector<sim::Rollback> of_plain = {sim::rollbacks_for(target.model, platform.stack).front()};
+                for (const sim::Rollback rollback : plain ? of_plain : of_drafts) {
                     check_deadline();
                     variants.push_back({labels_of(target, platform, lists.drafters[d], rollback),
                                         setup_of(target, platform, lists.drafters[d], rollback),
                                         {t, p, d}});
                     variants.back().setup.decoding = lists.decoding;
-                    if (plain) {  // keeps nothing to go back to
+                    if (plain) {
                         variants.back().labels.rollback.clear();
                         variants.back().origin.drafter.reset();
                     }
@@ -82,14 +87,18 @@ std::vector<Variant> plain_variants(const VariantLists& lists) {
     return all_variants(plain);
 }
 
-std::vector<std::string> platform_problems(const VariantLists& lists) {
-    const DrafterChoice nothing_drafted{"", sim::NoDrafter{}, {}, "", ""};
+std::vector<std::string> plain_problems(const std::vector<Variant>& variants) {
+    std::set<std::pair<std::size_t, std::size_t>> seen;
     std::vector<std::string> problems;
-    for (const TargetChoice& target : lists.targets) {
-        for (const sim::Platform& platform : lists.platforms) {
-            for (std::string& problem : problems_of(
-                     setup_of(target, platform, nothing_drafted, sim::rollbacks_for(target.model, platform.stack).front()))) {
-                problems.push_back(std::move(problem));
+    for (const Variant& variant : variants) {
+        if (seen.emplace(variant.origin.target, variant.origin.platform).second) {
+            check_deadline();
+            sim::RoundSetup setup = plain_variant(variant).setup;
+            setup.rollback = sim::rollbacks_for(setup.target, setup.platform.stack).front();
+            for (std::string& problem : problems_of(setup)) {
+                if (std::find(problems.begin(), problems.end(), problem) == problems.end()) {
+                    problems.push_back(std::move(problem));
+                }
             }
         }
     }

@@ -23,9 +23,9 @@ std::vector<Variant> all_variants(const VariantLists& lists);
 /// Plain decoding of each target on each platform, for inputs without a drafter.
 std::vector<Variant> plain_variants(const VariantLists& lists);
 
-/// Problems of targets and platforms that no choice of drafter would mend (no such link, no peak for the format); those of
-/// drafters exclude only their own variants.
-std::vector<std::string> platform_problems(const VariantLists& lists);
+/// Problems of targets, platforms and requests that no choice of drafter would mend (no such link, no peak for the format, a
+/// shared prefix that is longer than the prompts), each once; those of drafters exclude only their own variants.
+std::vector<std::string> plain_problems(const std::vector<Variant>& variants);
 
 /// "llama-3-8b on 8x h100-sxm, replay", and target, precision, stack and mode where `among` holds several.
 std::string text_of(const Variant& variant, const std::vector<Variant>& among);

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/ggml_types.h"
 #include "text/number_text.h"
 
 namespace treeline::text {
@@ -84,6 +85,15 @@ std::string text_of(const sim::Precision& precision, const sim::Device& device) 
         }
     }
     return text;
+}
+
+std::string checkpoint_text(const sim::Precision& precision) {
+    for (const std::string& name : sim::gguf_names()) {
+        if (sim::gguf_precision(name) == precision) {
+            return name;
+        }
+    }
+    return std::string(name_of(precision.weights.format));
 }
 
 }  // namespace treeline::text

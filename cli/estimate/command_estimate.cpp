@@ -58,8 +58,10 @@ void deliver_run(const EstimateFlags& flags, const sweeps::FpgaEstimate& result,
 
 /// A point on an accelerator, cycle by cycle. JSON holds both views.
 void deliver_cycles(const EstimateFlags& flags, const sweeps::PointEstimate& point, const requests::FlagJson& input) {
-    const sweeps::FpgaEstimate cycles = sweeps::estimate_fpga(
-        sweeps::run_at(setup_of(point.input, point.rollback), sweeps::speculation_of(point), point.speculative.accept_length));
+    sweeps::FpgaRun run =
+        sweeps::run_at(setup_of(point.input, point.rollback), sweeps::speculation_of(point), point.speculative.accept_length);
+    run.provenance = point.input.provenance;
+    const sweeps::FpgaEstimate cycles = sweeps::estimate_fpga(std::move(run));
     if (flags.common.chosen_format() != Format::json) {
         return deliver_run(flags, cycles, input);
     }

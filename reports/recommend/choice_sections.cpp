@@ -115,6 +115,7 @@ std::string devices_section(const sweeps::Answer& answer) {
     std::vector<text::Column> columns = {
         {"Device", text::Align::left}, {"its best", text::Align::left}, {"draft tokens"}, {"gain"}, {"TPOT"}};
     columns.insert(columns.end(), {{"tokens/s/device"}, {"$/M tokens"}, {"tokens/J"}, {"regret"}});
+    columns.push_back({"formats", text::Align::left});
     text::TextTable table(columns);
     for (const sweeps::DeviceChoice& choice : choices) {
         const sweeps::Candidate& c = *choice.best;
@@ -127,7 +128,7 @@ std::string devices_section(const sweeps::Answer& answer) {
                                                     : std::string(text::unknown_text),
                    c.energy_per_token > Joules(0.0) ? text::short_text(1.0 / c.energy_per_token.value())
                                                     : std::string(text::unknown_text),
-                   text::percent_text(c.regret)});
+                   text::percent_text(c.regret), formats_text(found.variants[c.variant])});
     }
     return table.text() + text::wrapped(device_sentence(answer.input.workload, found), screen_width) + "\n";
 }

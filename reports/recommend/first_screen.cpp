@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engines/engine_flags.h"
+#include "engines/priced_engine.h"
 #include "reports/context_note.h"
 #include "reports/engine_habits.h"
 #include "reports/objective_text.h"
@@ -16,6 +17,7 @@
 #include "reports/shape_text.h"
 #include "reports/small_table.h"
 #include "reports/trust_text.h"
+#include "sweeps/variants.h"
 #include "text/number_text.h"
 #include "text/table.h"
 #include "text/wording.h"
@@ -127,11 +129,34 @@ std::string figures(const sweeps::Answer& answer) {
     return "\n" + small_table(rows) + paragraph(capacity_text(found));
 }
 
+/// The best drafter whose repository is known, where that of the recommended one is not.
+std::string repository_note(const sweeps::Recommendation& found) {
+    const sweeps::Variant& best = found.variants[found.candidates.front().variant];
+    if (!engines::lacks_repository(best)) {
+        return "";
+    }
+    const auto known = std::find_if(found.runners_up.begin(), found.runners_up.end(), [&](const sweeps::Candidate& candidate) {
+        const sweeps::Variant& variant = found.variants[candidate.variant];
+        return candidate.draft_tokens > 0 && engines::priced_engine(variant.setup.platform) &&
+               !engines::lacks_repository(variant);
+    });
+    return known == found.runners_up.end()
+               ? ""
+               : fmt::format(
+                     "No repository of {} is known here; the best drafter that can be loaded by name is {}, with {} "
+                     "draft{}: {}.",
+                     best.labels.drafter, text_of(found.variants[known->variant], found.variants), known->draft_tokens,
+                     known->draft_tokens > 1 ? "s" : "", text::ratio_text(known->gain));
+}
+
 /// What to know before running it, the most important first.
 std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optional<engines::EngineFlags>& flags) {
     std::vector<std::string> notes;
     if (answer.result.recommendation) {
         notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
+        if (std::string note = repository_note(*answer.result.recommendation); !note.empty()) {
+            notes.push_back(std::move(note));
+        }
     }
     if (std::string note = context_note(answer.input); !note.empty()) {
         notes.push_back(std::move(note));

@@ -15,6 +15,8 @@ namespace treeline::reports {
 
 /// What to do and what that gains, in a sentence.
 std::string sentence_of(const sweeps::Answer& answer);
+/// In which formats a variant is priced: "weights in bf16"; of an accelerator all that its design states.
+std::string formats_text(const sweeps::Variant& variant);
 
 /// The first screen: what to run, how sure that is, flags of the priced engine, schedule, the figures side by side, at most
 /// three notes.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -182,8 +183,11 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
                               why_rejected(answer));
 }
 
-/// What keeps plain decoding from being the answer where nothing else is.
-std::string why_not_plain(const sweeps::Answer& answer) {
+/// What comes closest to being the answer where nothing is; else what keeps plain decoding from it.
+std::string nearest_text(const sweeps::Answer& answer) {
+    if (const std::optional<sweeps::Exclusion>& nearest = answer.result.nearest) {
+        return fmt::format("; the nearest, {}: {}", nearest->label, nearest->reason);
+    }
     const std::vector<sweeps::Exclusion>& excluded = answer.result.excluded;
     const auto plain = std::find_if(excluded.begin(), excluded.end(), [](const sweeps::Exclusion& exclusion) {
         return exclusion.label.find("plain decoding") != std::string::npos;
@@ -191,18 +195,36 @@ std::string why_not_plain(const sweeps::Answer& answer) {
     return plain == excluded.end() ? "" : fmt::format("; plain decoding alone: {}", plain->reason);
 }
 
+/// "; specmamba-vhk158 has weights of 4.05 bits, states of 8.50 bits, and rtx-4090 weights in bf16" where the best of each
+/// device is priced in other formats, as an accelerator is.
+std::string formats_apart(const sweeps::Recommendation& found) {
+    std::set<std::string> formats;
+    std::vector<std::string> devices;
+    for (const sweeps::DeviceChoice& choice : sweeps::best_of_each_device(found)) {
+        const std::string text = formats_text(found.variants[choice.best->variant]);
+        devices.push_back(fmt::format("{} has {}", choice.platform, text));
+        formats.insert(text);
+    }
+    return formats.size() < 2 ? "" : "; formats differ: " + text::listed(devices, "and");
+}
+
 }  // namespace
+
+std::string formats_text(const sweeps::Variant& variant) {
+    return variant.setup.platform.accelerator ? variant.labels.precision
+                                              : fmt::format("weights in {}", text::checkpoint_text(variant.setup.precision));
+}
 
 std::string sentence_of(const sweeps::Answer& answer) {
     if (!answer.result.recommendation) {
         return fmt::format("No configuration for {} fits in memory and meets the limits{}.", answer.input.target.label,
-                           why_not_plain(answer));
+                           nearest_text(answer));
     }
     const sweeps::Variant& variant = sweeps::recommended_variant(answer);
     const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
     return (answer.result.recommendation->speculate ? drafting_sentence(answer, where) + decoding_alone_text(variant.setup)
                                                     : plain_sentence(answer, where)) +
-           left_out_text(*answer.result.recommendation) + ".";
+           left_out_text(*answer.result.recommendation) + formats_apart(*answer.result.recommendation) + ".";
 }
 
 std::string flip_text(const sweeps::Recommendation& found) {

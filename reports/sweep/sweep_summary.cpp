@@ -155,13 +155,20 @@ std::string gaps_text(const sweeps::SweepAnswer& answer, const std::vector<const
     return text;
 }
 
+/// Points that were not priced, and why.
+std::string dropped_text(const sweeps::SweepAnswer& answer) {
+    const std::string count = text::grouped_text(static_cast<long long>(answer.summary.dropped));
+    const std::string why = answer.input.space.conditions.empty() ? "" : "by conditions, or ";
+    return answer.summary.dropped == 0 ? count : fmt::format("{} ({}shapes that the drafter cannot draft)", count, why);
+}
+
 /// How many points were priced, and how many of them are not listed.
 std::string counts_text(const sweeps::SweepAnswer& answer) {
     const sweeps::SweepSummary& summary = answer.summary;
     const sweeps::SweepOptions& options = answer.options;
     text::FactList facts;
     facts.add("Points", text::grouped_text(static_cast<long long>(summary.points)));
-    facts.add("Left out by conditions", text::grouped_text(static_cast<long long>(summary.dropped)));
+    facts.add("Left out", dropped_text(answer));
     facts.add("Do not fit in memory", too_large_text(answer));
     if (!options.limits.empty()) {
         facts.add("Beyond the limits", text::grouped_text(static_cast<long long>(summary.beyond_limits)));
@@ -233,7 +240,7 @@ std::string search_text(const sweeps::SweepAnswer& answer) {
         facts.add("Beyond the limits", fmt::format("{} of those priced, {} in boxes of which all are",
                                                    count(answer.summary.beyond_limits), count(proof.beyond_limits)));
     }
-    facts.add("Left out by conditions", count(answer.summary.dropped));
+    facts.add("Left out", dropped_text(answer));
     facts.add("Of excluded variants", count(proof.excluded));
     facts.add("Proven",
               proof.gap == 0.0 ? "no other point of the space is better than those listed"

@@ -19,7 +19,8 @@ std::string loss_text(const sim::EngineTree& engine, double accept_length) {
         return "the same tree";
     }
     const double loss = engine.loss(accept_length);
-    return loss >= 0.0 ? text::percent_text(loss) : "better by " + text::percent_text(-loss);
+    const std::string also = engine.can_draft ? ", or the same" : "";
+    return (loss >= 0.0 ? text::percent_text(loss) : "better by " + text::percent_text(-loss)) + also;
 }
 
 }  // namespace
@@ -80,7 +81,8 @@ std::string comparison_json(const std::vector<sweeps::ComparedTree>& trees) {
                                       {"nodes", engine.tree.nodes()},
                                       {"accept_length", engine.accept_length},
                                       {"loss", engine.loss(each.accept_length)},
-                                      {"same_tree", engine.same}});
+                                      {"same_tree", engine.same},
+                                      {"drafts_same_tree", engine.can_draft}});
         }
         rows.push_back(std::move(row));
     }

@@ -102,10 +102,15 @@ inline constexpr NumberKey ttft_growth{"ttft_growth",
                                        {},
                                        "; raise it to allow longer waits"};
 inline constexpr NumberKey waiting{
-    "waiting", "",
-    0.0,       1.0,
-    0.05,      "share of the requests in flight that may wait for a place because of the drafter",
-    {},        ": its memory is missing for others. 1 allows any queue"};
+    "waiting",
+    "",
+    0.0,
+    1.0,
+    0.05,
+    "share of the requests in flight that may wait for a place because of the drafter",
+    {},
+    ": its memory is missing for others. More may wait where TTFT, which counts the wait, is shorter than without "
+    "it; 1 allows any queue"};
 
 inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain, ttft_growth, waiting); }
 

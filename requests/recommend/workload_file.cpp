@@ -1,7 +1,9 @@
 #include "requests/recommend/workload_file.h"
 
+#include <algorithm>
 #include <filesystem>
 
+#include "hardware/accelerators.h"
 #include "requests/file_kind.h"
 #include "requests/load_matrix.h"
 
@@ -46,6 +48,38 @@ std::string laid_out(const Json& node, std::size_t column, std::size_t indent) {
     return (node.is_object() ? "{\n" : "[\n") + text + "\n" + std::string(indent, ' ') + (node.is_object() ? "}" : "]");
 }
 
+bool is_accelerator(const Json& platform, const Catalogue& catalogue) {
+    const Json device = platform.is_object() ? platform.value("device", Json()) : platform;
+    try {
+        return device.is_string() &&
+               hardware::hardware_kind_of(catalogue.hardware, device.get<std::string>()) != hardware::HardwareKind::device;
+    } catch (const text::InputError&) {
+        return false;  // its reader says what is wrong with it
+    }
+}
+
+/// Of several platforms, flags of software are for the GPUs and CPUs: an accelerator has its controller on the chip.
+void spare_accelerators(Json& workload, const WorkloadFlags& flags, const Catalogue& catalogue) {
+    const Json platforms = workload.value("platforms", Json());
+    const auto of_accelerator = [&](const Json& platform) { return is_accelerator(platform, catalogue); };
+    if (!platforms.is_array() || std::all_of(platforms.begin(), platforms.end(), of_accelerator)) {
+        return;
+    }
+    Json all = Json::array();
+    for (Json platform : platforms) {
+        for (const char* key : {"stack", "engine", "expert_kernels", "attention_kernels", "mode", "prefill", "token_budget"}) {
+            const bool of_flag = !given(flags.texts, std::string("platforms.") + key).empty();
+            if (of_flag && platform.is_object() && of_accelerator(platform)) {
+                platform.erase(key);
+            }
+        }
+        if (std::find(all.begin(), all.end(), platform) == all.end()) {
+            all.push_back(std::move(platform));
+        }
+    }
+    workload["platforms"] = std::move(all);
+}
+
 WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, const Catalogue& catalogue) {
     const std::filesystem::path folder = std::filesystem::path(file).parent_path();
     Json raw = workload_in(load_question(file));
@@ -54,6 +88,9 @@ WorkloadSource read_file(const std::string& file, const WorkloadFlags& flags, co
     rebase_paths(changed, folder.string());  // those of flags are relative to the current folder
     const Json unchanged = changed;
     changed = with_flags(std::move(changed), flags);
+    if (changed != unchanged) {
+        spare_accelerators(changed, flags, catalogue);
+    }
     const bool as_it_stands = changed == unchanged;
     json::Document document = json::Document::of((as_it_stands ? raw : changed), file);
     const std::filesystem::path relative_to = as_it_stands ? folder : std::filesystem::path();
@@ -67,6 +104,7 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
         if (!workload.contains("target") && !workload.contains("platforms")) {
             throw text::InputError({"give a FILE (a workload), or at least --target and --device; --help lists all flags"});
         }
+        spare_accelerators(workload, flags, catalogue);
         json::Document document = json::Document::of(workload, "flags");
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload), {}};

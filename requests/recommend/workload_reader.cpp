@@ -13,6 +13,7 @@
 #include "requests/keys/workload_keys.h"
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
+#include "requests/loading.h"
 #include "requests/measured_errors_reader.h"
 #include "requests/recommend/candidates_reader.h"
 #include "requests/speculation_reader.h"
@@ -190,6 +191,33 @@ std::vector<sim::Platform> read_platforms_of(json::Reader& root, Descriptions& d
     return platforms;
 }
 
+/// Why a platform cannot hold the target: its engine does not load the format, or the cut does not divide.
+std::string why_left_out(const sweeps::TargetChoice& target, const sim::Platform& platform) {
+    if (const std::string problem = why_not_loaded(target, platform); !problem.empty()) {
+        return fmt::format("{} {}", target.model.name, problem);
+    }
+    const std::vector<std::string> of_cut = problems_of(target.model, platform.ranks, platform.parallel);
+    return platform.accelerator || of_cut.empty() ? "" : of_cut.front();
+}
+
+/// Of several platforms, those that cannot hold the target are left out with their reason; where none can, that is a problem.
+void keep_what_runs(json::Reader& root, sweeps::VariantLists& lists, std::vector<sweeps::Exclusion>& excluded) {
+    const sweeps::TargetChoice& target = lists.targets.front();
+    const auto runs = [&](const sim::Platform& platform) { return why_left_out(target, platform).empty(); };
+    if (std::none_of(lists.platforms.begin(), lists.platforms.end(), runs)) {
+        for (const sim::Platform& platform : lists.platforms) {
+            check_loading(root, workload_keys::target.key, target, platform);
+        }
+        return;  // plain_problems() names a cut that does not divide
+    }
+    for (const sim::Platform& platform : lists.platforms) {
+        if (!runs(platform)) {
+            excluded.push_back({sweeps::label_of(platform), why_left_out(target, platform), sweeps::Exclusion::no_variant});
+        }
+    }
+    std::erase_if(lists.platforms, [&](const sim::Platform& platform) { return !runs(platform); });
+}
+
 sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, const sim::TrafficKind& traffic,
                                 std::vector<sweeps::Exclusion>& excluded, Candidates& candidates) {
     sweeps::VariantLists lists;
@@ -198,8 +226,8 @@ sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, 
     lists.platforms = read_platforms_of(root, descriptions, lists.targets.front().model, excluded);
     for (const sim::Platform& platform : lists.platforms) {
         labels.push_back(sweeps::label_of(platform));
-        check_loading(root, workload_keys::target.key, lists.targets.front(), platform);
     }
+    keep_what_runs(root, lists, excluded);
     check_labels(root, workload_keys::platforms, labels);
     candidates = read_candidates(
         root, descriptions,
@@ -240,12 +268,12 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     root.finish();
     if (document.problems().empty()) {
         check_shapes(root, workload.speculations, lists.drafters);
-        document.add_problems(sweeps::platform_problems(lists));
         workload.variants = lists.drafters.empty() ? sweeps::plain_variants(lists) : sweeps::all_variants(lists);
         for (sweeps::Variant& variant :
              workload.variants) {  // memory is that of the prompts if the file says how long they are
             lengths.set(variant.setup, lengths.answers ? workload.prompt_tokens : 0.0);
         }
+        document.add_problems(plain_problems(workload.variants));
         document.add_problems(problems_of(workload));
     }
     document.throw_if_problems();

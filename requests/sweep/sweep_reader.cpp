@@ -10,6 +10,7 @@
 #include "requests/keys/sweep_keys.h"
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
+#include "requests/loading.h"
 #include "requests/speculation_reader.h"
 #include "requests/variant_reader.h"
 #include "sim/placement.h"
@@ -34,7 +35,8 @@ std::vector<sweeps::TargetChoice> read_targets(json::Reader& axes, Descriptions&
             const bool one_format = element.has(sweep_element_keys::format) && element.keys().size() == 1;
             choice.precision = one_format ? read_precision(element, sweep_element_keys::format, target.model.precision)
                                           : read_precision_parts(element, target.model.precision);
-            choice.precision_label = one_format ? element.text(sweep_element_keys::format) : text::text_of(choice.precision);
+            choice.precision_label =
+                one_format ? element.text(sweep_element_keys::format) : precision_label(element.raw(), choice.precision);
             choice.label = fmt::format("{} ({})", target.model.name, choice.precision_label);
             in_all_precisions.push_back(std::move(choice));
         }
@@ -319,11 +321,14 @@ sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptio
     }
     const bool readable = document.problems().empty();
     if (readable) {
-        document.add_problems(sweeps::platform_problems(lists));
         space.variants = sweeps::all_variants(lists);
         for (sweeps::Variant& variant : space.variants) {
             lengths.set(variant.setup, 0.0);
+            const sweeps::TargetChoice& target = lists.targets[variant.origin.target];
+            const std::string problem = why_not_loaded(target, lists.platforms[variant.origin.platform]);
+            variant.problem = problem.empty() ? "" : fmt::format("{} {}", target.model.name, problem);
         }
+        document.add_problems(plain_problems(space.variants));
     }
     space.conditions = read_conditions(root, space.variants);
     root.finish();

@@ -17,15 +17,17 @@ public:
         : engine_(std::move(engine)), wanted_(wanted), acceptance_(acceptance) {}
 
     void offer(const TreeShape& shape) {
-        if (!problems(shape).empty() || (best_ && best_->same)) {
+        if (!problems(shape).empty()) {
             return;
         }
         DraftTree tree = build_tree(shape, acceptance_);
         const double length = accept_length(tree, acceptance_);
         const bool same = tree == wanted_;
-        if (!best_ || same || length > best_->accept_length) {
+        const bool can_draft = same || (best_ && best_->can_draft);
+        if (!best_ || length > best_->accept_length || (same && length == best_->accept_length)) {
             best_ = EngineTree{engine_, shape, std::move(tree), length, same};
         }
+        best_->can_draft = can_draft;
     }
 
     void add_to(std::vector<EngineTree>& found) const {

@@ -146,7 +146,7 @@ expect 0 'Points +4' sweep input.json
 sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens = 1"}]'
 expect 2 'input.json: ' sweep input.json
 sweep '' '[{"when": {"device": "a10g"}, "require": "draft_tokens == 1"}]'
-expect 0 'Left out by conditions +1' sweep input.json
+expect 0 'Left out +1 .by conditions, or' sweep input.json
 
 # Loads of a steady state
 steady() { expect "$1" "$2" estimate --model llama-3-8b --device h100-sxm --stack vllm "${@:3}"; }

@@ -51,7 +51,10 @@ expect 0 'Accept length +2.732 of' tree show best.json --acceptance "$sequoia"
 value /tree 'optimal 7,9,9' tree show --optimal 7,9,9 --acceptance "$sequoia"
 
 # A chain is lossless everywhere; SGLang has its own tree; vLLM drafts a chain of 2 of it: 1 + 0.6 + 0.36 of 2.86.
-expect 0 'SGLang +sglang 3,1,4 +3 +2.176 +the same tree' tree compare --chain 3 --ranks 0.6,0.3
+expect 0 'SGLang +sglang 3,1,4 +3 +2.176 +the same tree' tree compare --chain 3 --ranks 0.6
+# The best tree of an engine is the best of all that it drafts, whether it could draft the very tree or not.
+expect 0 'SGLang +sglang 2,3,7 +6 +2.336 +better by 2.1 %, or the same' tree compare binary:3 --ranks 0.63,0.11,0.06,0.02
+expect 0 'SGLang +sglang 5,7,32 +31 +3.397 +better by 0.9 %, or the same' tree compare sglang:5,4,32 --ranks 0.63,0.11,0.06,0.02
 value /trees/0/engines/1/same_tree true tree compare sglang:2,2,7 --ranks 0.6,0.3
 value /trees/0/engines/0/setting 'vllm 2' tree compare sglang:2,2,7 --ranks 0.6,0.3
 # 1 + 0.9 + 0.81 = 2.71; 1.96 / 2.71 loses 27.7 %.

@@ -11,6 +11,7 @@
 #include "requests/known_drafters.h"
 #include "requests/point_reader.h"
 #include "requests/recommend/workload_reader.h"
+#include "requests/setup_reader.h"
 #include "requests/usual_fall.h"
 #include "setups.h"
 #include "sim/drafter_effects.h"
@@ -244,6 +245,54 @@ TEST_CASE("of several drafters the best is not the one that was measured luckies
     }
     REQUIRE(lengths.size() > 1);
     CHECK(*lengths.rbegin() / *lengths.begin() < 1.15);  // as measured they differ by a factor of 1.7
+}
+
+TEST_CASE("a drafter accepts the same whether it is named or not, and never more than was measured of it") {
+    Descriptions descriptions = catalogue();
+    for (const PublishedDrafter& drafter : descriptions.published_drafters()) {
+        const std::vector<std::string> described = models::model_names(source_folder() / "models");
+        if (!holds(described, drafter.target) || !drafter.trained_for.empty()) {
+            continue;
+        }
+        INFO(drafter.name);
+        const sweeps::RecommendInput unnamed = workload("", drafter.target),
+                                     named = workload(R"(, "drafters": [")" + drafter.name + "\"]", drafter.target);
+        REQUIRE(named.drafters.size() == 1);
+        const auto same = std::find_if(unnamed.drafters.begin(), unnamed.drafters.end(),
+                                       [&](const auto& choice) { return choice.label == drafter.name; });
+        REQUIRE(same != unnamed.drafters.end());
+        const sim::DraftAcceptance &a = named.drafters.front().acceptance, &b = same->acceptance;
+        CHECK(a.most_draft_tokens == b.most_draft_tokens);
+        if (const int k = a.chain.measured_positions(); k > 0) {
+            CHECK(a.chain.accept_length(k) == b.chain.accept_length(k));
+            const sweeps::DrafterChoice measured = published_choice(drafter, {}, descriptions);
+            CHECK(a.chain.accept_length(k) <= measured.acceptance.chain.accept_length(k) * (1.0 + 1e-9));
+        }
+    }
+    // Requests that are asked for by their kind are those that were measured.
+    for (const char* drafters : {"", R"(, "drafters": ["eagle3-llama-3.3-70b"])"}) {
+        json::Document document =
+            json::Document::parse(R"({"target": "llama-3.3-70b", "platforms": {"device": "h100-sxm", "tensor_parallel": 4},
+            "traffic": {"batch": 1, "context": 1000, "categories": {"chat": 1}})" +
+                                      std::string(drafters) + "}",
+                                  "in");
+        const sweeps::RecommendInput input = read_workload(document, descriptions);
+        const auto asked = std::find_if(input.drafters.begin(), input.drafters.end(),
+                                        [](const auto& choice) { return choice.label == "eagle3-llama-3.3-70b"; });
+        REQUIRE(asked != input.drafters.end());
+        CHECK(asked->acceptance.chain.accept_length(7) == Approx(2.88).epsilon(0.01));  // nebius' model card, MT-bench
+    }
+}
+
+TEST_CASE("a checkpoint's own module is known as modules elsewhere are") {
+    CHECK(holds(names_known_for("mimo-7b"), "mtp measured with other models"));
+    CHECK_FALSE(holds(names_known_for("deepseek-r1"), "mtp measured with other models"));  // its own was measured
+    CHECK_FALSE(holds(names_known_for("qwen3-32b"), "mtp measured with other models"));    // has none
+    Descriptions descriptions = catalogue();
+    const auto choices = choices_of(known_drafters_of_kind("mtp", model("mimo-7b"), descriptions), {}, false, descriptions);
+    REQUIRE(choices.size() == 1);
+    CHECK_FALSE(choices.front().choice.untrained);
+    CHECK(choices.front().choice.acceptance.origin == sim::AcceptanceOrigin::other_target);
 }
 
 TEST_CASE("a head that nobody trained for the target is not recommended, unless it was asked for") {

@@ -1,4 +1,5 @@
 // Which checkpoints engines load, by their words.
+#include "requests/loading.h"
 #include "requests/precision_words.h"
 
 #include <string>
@@ -26,6 +27,36 @@ TEST_CASE("a checkpoint that an engine does not load is refused for it") {
         CHECK(loading_problem("AWQ", engine).empty() == (name != "llama.cpp"));
     }
     CHECK(loading_problem("mlx-4bit", "").empty());  // MLX, and stacks of no engine
+}
+
+TEST_CASE("what an engine loads depends on the format, however it is stated, and on the device") {
+    sweeps::TargetChoice target;
+    sim::Platform platform;
+    platform.device.name = "v100";
+    platform.device.compute_capability = 7.0;
+    const auto with = [&](sim::NumberFormat format, const char* word, const char* engine) {
+        target.precision = sim::checkpoint_precision(format, sim::NumberFormat::bf16);
+        target.precision_label = word;
+        platform.stack.engine = engine;
+        return why_not_loaded(target, platform);
+    };
+    using enum sim::NumberFormat;
+    for (const char* word : {"as published", "weights fp8", "fp8"}) {
+        INFO(word);
+        CHECK_THAT(with(fp8, word, "llama.cpp@b9987"), Catch::Contains("GGUF") && Catch::Contains("q4_k_m"));
+        CHECK_THAT(with(fp8, word, "vllm@0.33"), Catch::Contains("7.5"));
+        CHECK_THAT(with(fp8, word, "tensorrt-llm"), Catch::Contains("8.9"));
+        CHECK(with(fp8, word, "").empty());
+    }
+    CHECK_FALSE(with(int8, "int8", "vllm").empty());
+    CHECK(with(int4, "int4", "vllm").empty());  // GPTQ's kernels
+    CHECK(with(int8, "q8_0, key-value cache int8", "vllm").empty());
+    CHECK_THAT(with(int8, "q8_0, key-value cache int8", "tensorrt-llm"), Catch::Contains("GGUF"));
+    CHECK(with(bf16, "as published", "vllm").empty());
+    platform.device.compute_capability = 7.5;
+    CHECK(with(fp8, "fp8", "vllm").empty());
+    platform.device.compute_capability = 0.0;  // of no NVIDIA device
+    CHECK(with(fp8, "fp8", "vllm").empty());
 }
 
 TEST_CASE("integers of any width, and MLX's other modes, by name") {

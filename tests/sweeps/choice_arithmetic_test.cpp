@@ -209,6 +209,10 @@ TEST_CASE("a limit is broken beyond it, not at it, and the first of them is name
     CHECK(broken([](Outcome& o) { o.means.worst_time_per_token = Seconds(2.1); }) == Limit::time_per_token);
     CHECK_FALSE(broken([](Outcome& o) { o.waiting = 0.5; }));
     CHECK(broken([](Outcome& o) { o.waiting = 0.6; }) == Limit::waiting);
+    CHECK_FALSE(broken([](Outcome& o) {  // a longer queue that moves faster
+        o.waiting = 0.6;
+        o.first_token_growth = 0.99;
+    }));
     CHECK_FALSE(broken([](Outcome& o) { o.first_token_growth = 2.0; }));
     CHECK(broken([](Outcome& o) { o.first_token_growth = 2.1; }) == Limit::first_token_growth);
     CHECK(broken([](Outcome& o) { o.gain = 0.99; }) == Limit::gain);

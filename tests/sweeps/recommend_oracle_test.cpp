@@ -199,7 +199,7 @@ ByHand by_hand(const Asked& asked, const Variant& variant, int speculation) {
     if (speculation > 0) {
         const double growth = traffic.kind == LoadKind::batch ? 1.0 : first / tokens / (plain_first / plain_tokens);
         const double waiting = waits / (waits + serves) - plain_waits / (plain_waits + plain_serves);
-        sum.allowed = sum.allowed && growth <= limits.first_token_growth && waiting <= limits.waiting &&
+        sum.allowed = sum.allowed && growth <= limits.first_token_growth && (waiting <= limits.waiting || growth < 1.0) &&
                       sum.plain_objective / sum.objective >= limits.minimum_gain;
     }
     return sum;
