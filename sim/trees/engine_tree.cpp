@@ -24,7 +24,7 @@ public:
         const double length = accept_length(tree, acceptance_);
         const bool same = tree == wanted_;
         const bool can_draft = same || (best_ && best_->can_draft);
-        if (!best_ || length > best_->accept_length || (same && length == best_->accept_length)) {
+        if (!best_ || length > best_->accept_length || (same && !best_->same && length == best_->accept_length)) {
             best_ = EngineTree{engine_, shape, std::move(tree), length, same};
         }
         best_->can_draft = can_draft;
