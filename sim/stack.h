@@ -342,7 +342,7 @@ struct ServingPolicy {
     /// Share of the prompts of the other requests that a request waits for after its first token. Below 1 where requests come
     /// and are read together, so that part of the wait is in their time to the first token.
     double prompt_wait = 1.0;
-    double prefill_tokens = 8192.0;  ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
+    double prefill_tokens = 8192.0;          ///< most prompt tokens in one pass (chunked prefill); unlimited = whole prompts
     std::vector<PromptChunk> prompt_chunks;  ///< where nobody states a budget, the first that fits the device takes its place
     /// Most tokens of a step, those of rounds and of prompts together, where the user states it: the engine's token budget.
     double step_tokens = std::numeric_limits<double>::infinity();

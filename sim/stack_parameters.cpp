@@ -288,7 +288,8 @@ const std::vector<StackParameter>& stack_parameters() {
             "times that replay and verification move a recurrent state beside what they need: to and from a second place", "0"),
         number<&Stack::caches, &CacheReading::sparse_prompt_heads>(
             "sparse_prompt_heads", 0.0, 1024.0,
-            "query heads that kernels of sparse attention over latents compute for prompts at least, however few a rank has; they "
+            "query heads that kernels of sparse attention over latents compute for prompts at least, however few a rank has; "
+            "they "
             "meet the latents as in decoding",
             "0: prompts are expanded, and a rank computes its own heads"),
         number<&Stack::caches, &CacheReading::score_traffic>(

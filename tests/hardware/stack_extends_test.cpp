@@ -56,7 +56,8 @@ std::string error_of(const std::string& path) {
 TEST_CASE(
     "engines read prompts in chunks as they set them by device, and a stack that states another chunk has it everywhere") {
     const auto tokens = [](const std::string& stack, const char* device) {
-        return hardware::load_stack(catalogue, stack).value.serving.prefill_tokens_on(hardware::load_device(catalogue, device).value);
+        return hardware::load_stack(catalogue, stack)
+            .value.serving.prefill_tokens_on(hardware::load_device(catalogue, device).value);
     };
     for (const auto& [device, vllm, sglang] :
          {std::tuple{"rtx-3090", 2048.0, 2048.0}, std::tuple{"l40s", 2048.0, 4096.0}, std::tuple{"a100-sxm-80", 2048.0, 8192.0},

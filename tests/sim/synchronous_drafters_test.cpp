@@ -43,7 +43,8 @@ TEST_CASE("rounds of look-ups and heads take the host's part of a synchronous st
         CHECK(host_of(eagle, asynchronous, batch) == host_of(eagle, hidden, batch));
     }
     // vLLM gave it up for draft models and DFlash, too, until July and September 2026.
-    CHECK(stack("vllm-0.25").drafts.synchronous_drafters == std::vector{ScheduledDrafter::draft_model, ScheduledDrafter::dflash});
+    CHECK(stack("vllm-0.25").drafts.synchronous_drafters ==
+          std::vector{ScheduledDrafter::draft_model, ScheduledDrafter::dflash});
     CHECK(stack("vllm-0.26").drafts.synchronous_drafters.empty());
     const Drafter model = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm-0.14")).drafter;
     const Drafter dflash = ParallelDrafter{}, dspark = ParallelDrafter::published_dspark();
