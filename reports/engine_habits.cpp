@@ -8,6 +8,7 @@
 #include "engines/priced_engine.h"
 #include "engines/request_limits.h"
 #include "sim/rollback/rollback.h"
+#include "sim/round_host.h"
 #include "sim/state_groups.h"
 #include "sim/traits.h"
 #include "text/table.h"
