@@ -172,8 +172,8 @@ TEST_CASE("a host that builds its graph anew adds a time for each kernel, whatev
 TEST_CASE("host times of eager code grow on a slower host; those of other stacks hold as they are") {
     RoundSetup setup = mamba_setup(Rollback::replay, chain(4));
     Stack& stack = setup.platform.stack;
-    stack.launching.host_launch =
-        Seconds(50.0 * microsecond);  // far above what the device takes, so that launches bound the pass
+    // Far above what the device takes, so that launches bound the pass.
+    stack.launching.host_launch = Seconds(50.0 * microsecond);
     stack.passes.host_per_pass = Seconds(100.0 * microsecond);
     stack.host[HostDriver::round] = Seconds(300.0 * microsecond);
     stack.passes.host_per_rollback = Seconds(80.0 * microsecond);
@@ -183,9 +183,10 @@ TEST_CASE("host times of eager code grow on a slower host; those of other stacks
     stack.scales_with_host = true;
     RoundSetup doubled = setup;
     doubled.platform.device.host_speed = 1.0;
-    for (Seconds Stack::*time :
-         {&Stack::host_launch, &Stack::host_per_pass, &Stack::host_per_round, &Stack::host_per_rollback}) {
-        doubled.platform.stack.*time = doubled.platform.stack.*time * 2.0;
+    Stack& twice = doubled.platform.stack;
+    for (Seconds* time : {&twice.launching.host_launch, &twice.passes.host_per_pass, &twice.host[HostDriver::round],
+                          &twice.passes.host_per_rollback}) {
+        *time *= 2.0;
     }
     CHECK(estimate(setup).round.value() == Approx(estimate(doubled).round.value()));
     CHECK(estimate(setup).round.value() > 1.9 * fast);
