@@ -129,10 +129,12 @@ std::string figures(const sweeps::Answer& answer) {
     return "\n" + small_table(rows) + paragraph(capacity_text(found));
 }
 
-/// The best drafter whose repository is known, where that of the recommended one is not.
-std::string repository_note(const sweeps::Recommendation& found) {
+/// The best drafter whose repository is known, where that of the recommended one is not; who names a drafter has it.
+std::string repository_note(const sweeps::Answer& answer) {
+    const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Variant& best = found.variants[found.candidates.front().variant];
-    if (!engines::lacks_repository(best)) {
+    const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, best);
+    if (drafter == nullptr || drafter->named || !engines::lacks_repository(best)) {
         return "";
     }
     const auto known = std::find_if(found.runners_up.begin(), found.runners_up.end(), [&](const sweeps::Candidate& candidate) {
@@ -154,7 +156,7 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
     std::vector<std::string> notes;
     if (answer.result.recommendation) {
         notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
-        if (std::string note = repository_note(*answer.result.recommendation); !note.empty()) {
+        if (std::string note = repository_note(answer); !note.empty()) {
             notes.push_back(std::move(note));
         }
     }
