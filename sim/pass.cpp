@@ -226,23 +226,25 @@ std::vector<OperationEstimate> explain(const CompiledPass& pass, const PassShape
     std::vector<OperationEstimate> estimates;
     Seconds sum;
     for (std::size_t i = 0; i < pass.operations.size(); ++i) {
-        const auto& [cost, rates, runs, through_memory, reading] = pass.operations[i];
+        const OperationCost& cost = pass.operations[i].cost;
+        const Rates& rates = pass.operations[i].rates;
         const LaunchedOperation& operation = pass.launched[i];
         const Seconds gap = one_gap * operation.gaps;
-        dispatch(cost, reading, rates.rule, [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
-            const ShapeTerms terms = own_shape<has_experts>(cost, of_pass);
-            const Flops flops = flops_of<reads_context>(cost, terms);
-            const Bytes bytes = bytes_of<reads_context, has_experts>(cost, terms);
-            const Seconds device = pass.whole_pass
-                                       ? whole_pass_time(pass, bytes, flops)
-                                       : operation_time<reads_context, has_experts>(rule, cost, rates, terms, bytes, flops);
-            const OperationSides sides = sides_of<reads_context, has_experts>(rule, cost, rates, terms, bytes, flops);
-            const Seconds steps = operation.steps ? step * terms.new_tokens : Seconds(0.0);
-            const Seconds time = (device + steps + gap) * operation.count;
-            estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
-                                 bytes * operation.count, time, bound_of(operation.kind, rates, sides, gap), 0.0});
-            sum += time;
-        });
+        dispatch(cost, pass.operations[i].reads_context, rates.rule,
+                 [&]<bool reads_context, bool has_experts, class Rule>(const Rule& rule) {
+                     const ShapeTerms terms = own_shape<has_experts>(cost, of_pass);
+                     const Flops flops = flops_of<reads_context>(cost, terms);
+                     const Bytes bytes = bytes_of<reads_context, has_experts>(cost, terms);
+                     const Seconds device =
+                         pass.whole_pass ? whole_pass_time(pass, bytes, flops)
+                                         : operation_time<reads_context, has_experts>(rule, cost, rates, terms, bytes, flops);
+                     const OperationSides sides = sides_of<reads_context, has_experts>(rule, cost, rates, terms, bytes, flops);
+                     const Seconds steps = operation.steps ? step * terms.new_tokens : Seconds(0.0);
+                     const Seconds time = (device + steps + gap) * operation.count;
+                     estimates.push_back({operation.name, operation.kind, operation.count, flops * operation.count,
+                                          bytes * operation.count, time, bound_of(operation.kind, rates, sides, gap), 0.0});
+                     sum += time;
+                 });
     }
     for (OperationEstimate& estimate : estimates) {
         estimate.share = sum > Seconds(0.0) ? estimate.time / sum : 0.0;
