@@ -34,8 +34,6 @@ struct Dialect {
     bool (*starts)(std::string_view program);
     /// Whether a flag is of this engine's speculation and of no engine's before it in all_dialects().
     bool (*owns_flag)(std::string_view flag);
-    bool reads_config_file = false;   ///< `--config` names flags in YAML
-    bool flags_alone = false;         ///< takes no configuration object
     bool runs_on_metal = false;       ///< Apple's GPUs
     bool places_weights = false;      ///< flags leave layers or experts in the host's memory, computed there
     bool caches_in_16_bits = false;   ///< keys and values, without a flag, where others cache as the checkpoint does
@@ -51,12 +49,22 @@ struct Dialect {
     std::string_view requests_option;  ///< that says how many run at once
     /// way_to_fit()
     std::string (*way_to_fit)(const MissingMemory& missing);
+};
+
+/// How its servers are measured (commands_for()).
+struct Measuring {
     /// Why the engine does not accept drafts of this plan at a stated rate, so that a real drafter is needed; empty if it does.
     std::string (*why_not_simulated)(const FlagPlan& plan);
     ServerCommand (*server)(FlagPlan plan, bool simulated, double accept_length);
     std::string (*client)(const FlagPlan& plan, const sweeps::CandidateRun& run);
     std::string_view data_set;  ///< a line of the requests that its client reads
-    void (*lint)(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
+};
+
+/// How its configurations are checked (lint()).
+struct Linting {
+    bool reads_config_file = false;  ///< `--config` names flags in YAML
+    bool flags_alone = false;        ///< takes no configuration object
+    void (*check)(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
 };
 
 const Dialect& dialect_of(EngineName name);
@@ -65,11 +73,22 @@ inline const Dialect& dialect_of(const Engine& engine) { return dialect_of(engin
 /// In the order of EngineName.
 const std::vector<Dialect>& all_dialects();
 
+const Measuring& measuring_of(const Engine& engine);
+const Linting& linting_of(const Engine& engine);
+
 namespace detail {
 Dialect vllm_dialect();
 Dialect sglang_dialect();
 Dialect tensorrt_llm_dialect();
 Dialect llama_cpp_dialect();
+Measuring vllm_measuring();
+Measuring sglang_measuring();
+Measuring tensorrt_llm_measuring();
+Measuring llama_cpp_measuring();
+Linting vllm_linting();
+Linting sglang_linting();
+Linting tensorrt_llm_linting();
+Linting llama_cpp_linting();
 }  // namespace detail
 
 }  // namespace treeline::engines

@@ -35,7 +35,7 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (input.engine && *input.engine != engine.name) {
         throw text::InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }
-    if (dialect_of(engine).flags_alone && input.form != LintForm::command) {
+    if (linting_of(engine).flags_alone && input.form != LintForm::command) {
         throw text::InputError({fmt::format("{} takes flags; give its command line", engine.title)});
     }
     return engine;
@@ -83,8 +83,8 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
             {fmt::format("{} {} is older than the versions whose rules are known here, from {} on: its flags are not checked.",
                          engine.title, input.older, first)}};
     }
-    const Dialect& dialect = dialect_of(engine);
-    if (dialect.reads_config_file) {
+    const Linting& linting = linting_of(engine);
+    if (linting.reads_config_file) {
         take_config_file(input, read_or_written);
     }
     Findings findings;
@@ -94,7 +94,7 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
             findings.leave_open(flag.name, *flag.value);
         }
     }
-    dialect.lint(input, engine, read_or_written, findings);
+    linting.check(input, engine, read_or_written, findings);
     return {engine, input.form_text, findings.take(), findings.take_notes()};
 }
 

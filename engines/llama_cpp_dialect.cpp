@@ -42,26 +42,34 @@ bool is_llama_cpp(std::string_view program) {
 }  // namespace
 
 Dialect detail::llama_cpp_dialect() {
-    return {.starts = is_llama_cpp,
-            .owns_flag = starts_speculation,
-            .flags_alone = true,
-            .runs_on_metal = true,
-            .places_weights = true,
-            .caches_in_16_bits = true,
-            .one_draft_a_module = true,
-            .translates = [](const Engine& /*engine*/) { return true; },
-            .write = write_llama_cpp,
-            .keeps_caches_in = [](sim::NumberFormat format) { return !llama_cpp_cache_flags(format).empty(); },
-            .parallel_problem = llama_cpp_problem,
-            .usual_requests = [](const sim::Platform& /*platform*/) { return 4.0; },
-            .requests_option = "--parallel",
-            .way_to_fit = [](const MissingMemory& missing) { return computed_there(missing.placement, missing.on_host) + "."; },
-            .why_not_simulated = why_llama_cpp_does_not_simulate,
+    return {
+        .starts = is_llama_cpp,
+        .owns_flag = starts_speculation,
+        .runs_on_metal = true,
+        .places_weights = true,
+        .caches_in_16_bits = true,
+        .one_draft_a_module = true,
+        .translates = [](const Engine& /*engine*/) { return true; },
+        .write = write_llama_cpp,
+        .keeps_caches_in = [](sim::NumberFormat format) { return !llama_cpp_cache_flags(format).empty(); },
+        .parallel_problem = llama_cpp_problem,
+        .usual_requests = [](const sim::Platform& /*platform*/) { return 4.0; },
+        .requests_option = "--parallel",
+        .way_to_fit = [](const MissingMemory& missing) { return computed_there(missing.placement, missing.on_host) + "."; }};
+}
+
+Measuring detail::llama_cpp_measuring() {
+    return {.why_not_simulated = why_llama_cpp_does_not_simulate,
             .server = llama_cpp_server,
             .client = llama_cpp_client,
-            .data_set = prompts_alone,
-            .lint = [](const LintInput& input, const Engine& engine, const ReadFile& /*read_file*/,
-                       Findings& findings) { lint_llama_cpp(input, engine, findings); }};
+            .data_set = prompts_alone};
+}
+
+Linting detail::llama_cpp_linting() {
+    return {.flags_alone = true,
+            .check = [](const LintInput& input, const Engine& engine, const ReadFile& /*read_file*/, Findings& findings) {
+                lint_llama_cpp(input, engine, findings);
+            }};
 }
 
 }  // namespace treeline::engines

@@ -25,24 +25,24 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
     if (!planned.refusal.empty()) {
         return {{}, planned.refusal, false};
     }
-    const Dialect& dialect = dialect_of(engine);
+    const Measuring& measuring = measuring_of(engine);
     FlagPlan& plan = planned.plan;
     plan.request_tokens = prompt_of(run) + answer_tokens + run.draft_tokens;
     plan.cached_tokens = recommendation.capacity.drafting * recommendation.capacity.context;
     bool simulated = run.draft_tokens > 0 && !run.of_acceptance;
     if (simulated) {
-        const std::string obstacle = dialect.why_not_simulated(plan);
+        const std::string obstacle = measuring.why_not_simulated(plan);
         simulated = obstacle.empty();
         if (!simulated) {
             plan.remarks.push_back(obstacle);
         }
     }
     if (run.of_acceptance) {
-        plan.remarks.push_back(fmt::format("YOUR_REQUESTS.jsonl: a line {} for each request", dialect.data_set));
+        plan.remarks.push_back(fmt::format("YOUR_REQUESTS.jsonl: a line {} for each request", measuring.data_set));
     }
     const double accept_length = std::min(best.accept_length, run.draft_tokens + 1.0);
-    ServerCommand server = dialect.server(plan, simulated, accept_length);
-    server.lines.push_back(dialect.client(plan, run));
+    ServerCommand server = measuring.server(plan, simulated, accept_length);
+    server.lines.push_back(measuring.client(plan, run));
     return {std::move(server.lines), std::move(server.remark), simulated};
 }
 

@@ -62,19 +62,22 @@ std::string sglang_client(const FlagPlan& /*plan*/, const sweeps::CandidateRun& 
 Dialect detail::sglang_dialect() {
     return {.starts = [](std::string_view program) { return program == "sglang" || program.starts_with("sglang."); },
             .owns_flag = [](std::string_view flag) { return flag.starts_with("--speculative-"); },
-            .reads_config_file = true,
             .translates = [](const Engine& /*engine*/) { return false; },
             .write = write_sglang,
             .keeps_caches_in = [](sim::NumberFormat format) { return format == sim::NumberFormat::fp8; },
             .parallel_problem = sglang_problem,
             .usual_requests = [](const sim::Platform& /*platform*/) { return sglang_requests; },
             .requests_option = "--max-running-requests",
-            .way_to_fit = sglang_way_to_fit,
-            .why_not_simulated = why_sglang_does_not_simulate,
+            .way_to_fit = sglang_way_to_fit};
+}
+
+Measuring detail::sglang_measuring() {
+    return {.why_not_simulated = why_sglang_does_not_simulate,
             .server = sglang_server,
             .client = sglang_client,
-            .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})",
-            .lint = lint_sglang};
+            .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})"};
 }
+
+Linting detail::sglang_linting() { return {.reads_config_file = true, .check = lint_sglang}; }
 
 }  // namespace treeline::engines

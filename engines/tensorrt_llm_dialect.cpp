@@ -54,12 +54,16 @@ Dialect detail::tensorrt_llm_dialect() {
             .parallel_problem = tensorrt_llm_problem,
             .usual_requests = [](const sim::Platform& /*platform*/) { return 2048.0; },
             .requests_option = "max_batch_size",
-            .way_to_fit = tensorrt_llm_way_to_fit,
-            .why_not_simulated = [](const FlagPlan& /*plan*/) { return std::string(); },
+            .way_to_fit = tensorrt_llm_way_to_fit};
+}
+
+Measuring detail::tensorrt_llm_measuring() {
+    return {.why_not_simulated = [](const FlagPlan& /*plan*/) { return std::string(); },
             .server = tensorrt_llm_server,
             .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
-            .data_set = prompts_alone,
-            .lint = lint_tensorrt_llm};
+            .data_set = prompts_alone};
 }
+
+Linting detail::tensorrt_llm_linting() { return {.check = lint_tensorrt_llm}; }
 
 }  // namespace treeline::engines

@@ -74,7 +74,6 @@ Dialect detail::vllm_dialect() {
             [](std::string_view flag) {
                 return starts_with_any(flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});
             },
-        .reads_config_file = true,
         .one_draft_a_module = true,
         .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
         .write = write_vllm,
@@ -82,13 +81,21 @@ Dialect detail::vllm_dialect() {
         .parallel_problem = vllm_problem,
         .usual_requests = vllm_requests,
         .requests_option = "--max-num-seqs",
-        .way_to_fit = vllm_way_to_fit,
-        .why_not_simulated = why_vllm_does_not_simulate,
-        .server = vllm_server,
-        .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
-        .data_set = prompts_alone,
-        .lint = [](const LintInput& input, const Engine& engine, const ReadFile& /*read_file*/,
-                   Findings& findings) { lint_vllm(input, engine, findings); }};
+        .way_to_fit = vllm_way_to_fit};
+}
+
+Measuring detail::vllm_measuring() {
+    return {.why_not_simulated = why_vllm_does_not_simulate,
+            .server = vllm_server,
+            .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
+            .data_set = prompts_alone};
+}
+
+Linting detail::vllm_linting() {
+    return {.reads_config_file = true,
+            .check = [](const LintInput& input, const Engine& engine, const ReadFile& /*read_file*/, Findings& findings) {
+                lint_vllm(input, engine, findings);
+            }};
 }
 
 }  // namespace treeline::engines

@@ -325,32 +325,36 @@ inline Seconds operation_time(const Rule& rule, const OperationCost& cost, const
     return time;
 }
 
-/// Rules of operations that read a context, of experts, and of all others; bytes and FLOPs alone count where an operation has
-/// another one.
+/// Rules of operations that read a context, of experts, and of all others, where more than bytes and FLOPs counts.
 template <bool reads_context, bool has_experts, class Rule>
-inline constexpr bool is_rule_of = is<Rule, NoRows> || is<Rule, RowCosts> ||
-                                   (reads_context ? is<Rule, ContextTiles> || is<Rule, PromptTiles>
-                                    : has_experts ? is<Rule, ExpertTiles>
-                                                  : is<Rule, RowSteps> || is<Rule, CollectiveLines> || is<Rule, Exchange> ||
-                                                        is<Rule, TokenChain>);
+inline constexpr bool is_rule_of = is<Rule, RowCosts> || (reads_context ? is<Rule, ContextTiles> || is<Rule, PromptTiles>
+                                                          : has_experts ? is<Rule, ExpertTiles>
+                                                                        : is<Rule, RowSteps> || is<Rule, CollectiveLines> ||
+                                                                              is<Rule, Exchange> || is<Rule, TokenChain>);
+
+/// Calls visit<reads_context, has_experts>(rule) where the rule is one of such operations, else with NoRows.
+template <bool reads_context, bool has_experts, class Visit>
+inline void dispatch_rule(const RowRule& rule, Visit& visit) {
+    const bool found = std::visit(
+        [&]<class Rule>(const Rule& held) {
+            if constexpr (is_rule_of<reads_context, has_experts, Rule>) {
+                visit.template operator()<reads_context, has_experts>(held);
+                return true;
+            }
+            return false;
+        },
+        rule);
+    if (!found) {
+        visit.template operator()<reads_context, has_experts>(NoRows{});
+    }
+}
 
 /// Calls visit<reads_context, has_experts>(rule) with the rule of this operation.
 template <class Visit>
 inline void dispatch(const OperationCost& cost, bool reads_context, const RowRule& rule, Visit visit) {
-    const auto call = [&]<bool reading, bool experts, class Rule>(const Rule& held) {
-        if constexpr (is_rule_of<reading, experts, Rule>) {
-            visit.template operator()<reading, experts>(held);
-        } else {
-            visit.template operator()<reading, experts>(NoRows{});
-        }
-    };
-    std::visit(
-        [&]<class Rule>(const Rule& held) {
-            reads_context             ? call.template operator()<true, false>(held)
-            : cost.expert_count > 0.0 ? call.template operator()<false, true>(held)
-                                      : call.template operator()<false, false>(held);
-        },
-        rule);
+    reads_context             ? dispatch_rule<true, false>(rule, visit)
+    : cost.expert_count > 0.0 ? dispatch_rule<false, true>(rule, visit)
+                              : dispatch_rule<false, false>(rule, visit);
 }
 
 /// The rows of an operation that share what it reads: those of all sequences share weights, those of one its cache or state.
