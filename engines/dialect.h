@@ -30,8 +30,9 @@ struct MissingMemory {
 };
 
 struct Dialect {
-    /// Whether a program, without its folder, is this engine's: "vllm", "llama-server".
-    bool (*starts)(std::string_view program);
+    /// Whether a program, without its folder, is this engine's, given the word behind it: "vllm", "llama-server", "llama
+    /// serve".
+    bool (*starts)(std::string_view program, std::string_view next);
     /// Whether a flag is of this engine's speculation and of no engine's before it in all_dialects().
     bool (*owns_flag)(std::string_view flag);
     bool runs_on_metal = false;       ///< Apple's GPUs

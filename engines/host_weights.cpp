@@ -1,5 +1,6 @@
 #include "engines/host_weights.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -34,7 +35,11 @@ std::string offload_flag(Bytes too_much) {
 }
 
 std::string way_to_fit(const std::optional<Engine>& engine, const sim::Placement& placement, Bytes too_much, Bytes on_host) {
-    return dialect_of(engine ? engine->name : EngineName::llama_cpp).way_to_fit({placement, too_much, on_host});
+    const std::vector<Dialect>& all = all_dialects();
+    const Dialect& dialect =
+        engine ? dialect_of(*engine)
+               : *std::find_if(all.begin(), all.end(), [](const Dialect& each) { return each.places_weights; });
+    return dialect.way_to_fit({placement, too_much, on_host});
 }
 
 }  // namespace treeline::engines

@@ -33,10 +33,12 @@ std::string llama_cpp_client(const FlagPlan& plan, const sweeps::CandidateRun& r
     return vllm_client(plan, run, "--backend openai --base-url http://localhost:8080 ");
 }
 
-/// A shell takes the backslashes of a path on Windows away.
-bool is_llama_cpp(std::string_view program) {
+/// A shell takes the backslashes of a path on Windows away. "llama serve" is what builds of 2026 call llama-server, too
+/// (ggml-org/Llama-macOS, issue 97).
+bool is_llama_cpp(std::string_view program, std::string_view next) {
     const bool on_windows = program.ends_with(".exe") && program.find("llama-server") != std::string_view::npos;
-    return on_windows || starts_with_any(program, {"llama-server", "llama-cli", "llama-speculative"});
+    return on_windows || (program == "llama" && next == "serve") ||
+           starts_with_any(program, {"llama-server", "llama-cli", "llama-speculative"});
 }
 
 }  // namespace

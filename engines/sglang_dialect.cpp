@@ -60,7 +60,8 @@ std::string sglang_client(const FlagPlan& /*plan*/, const sweeps::CandidateRun& 
 }  // namespace
 
 Dialect detail::sglang_dialect() {
-    return {.starts = [](std::string_view program) { return program == "sglang" || program.starts_with("sglang."); },
+    return {.starts = [](std::string_view program,
+                         std::string_view /*next*/) { return program == "sglang" || program.starts_with("sglang."); },
             .owns_flag = [](std::string_view flag) { return flag.starts_with("--speculative-"); },
             .translates = [](const Engine& /*engine*/) { return false; },
             .write = write_sglang,

@@ -22,16 +22,10 @@ std::optional<EngineName> engine_whose(Predicate predicate) {
     return found == all.end() ? std::nullopt : std::optional(static_cast<EngineName>(found - all.begin()));
 }
 
-/// The engine that a word starts; nothing of another word.
-std::optional<EngineName> engine_of_word(const std::string& word) {
+/// The engine that a word of a command starts; nothing of another word.
+std::optional<EngineName> engine_of_word(const std::string& word, const std::string& next) {
     const std::string program = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
-    return engine_whose([&](const Dialect& dialect) { return dialect.starts(program); });
-}
-
-/// "llama serve", as builds of 2026 call llama-server, too (ggml-org/Llama-macOS, issue 97).
-bool starts_llama_app(const CommandLine& command, std::size_t at) {
-    const std::string& word = command.words[at];
-    return word.substr(word.rfind('/') + 1) == "llama" && at + 1 < command.words.size() && command.words[at + 1] == "serve";
+    return engine_whose([&](const Dialect& dialect) { return dialect.starts(program, next); });
 }
 
 /// Whether a word is no more than an engine's name, as clients ("--backend vllm"), folders and packages have it, too.
@@ -61,7 +55,7 @@ std::optional<EngineName> engine_of_program(const CommandLine& command) {
     std::optional<EngineName> named;
     for (std::size_t i = 0; i < command.words.size(); ++i) {
         const std::optional<EngineName> engine =
-            starts_llama_app(command, i) ? EngineName::llama_cpp : engine_of_word(command.words[i]);
+            engine_of_word(command.words[i], i + 1 < command.words.size() ? command.words[i + 1] : "");
         if (engine && !is_name_alone(command, i)) {
             return engine;
         }

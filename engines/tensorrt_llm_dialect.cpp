@@ -46,7 +46,9 @@ ServerCommand tensorrt_llm_server(FlagPlan plan, bool simulated, double accept_l
 
 Dialect detail::tensorrt_llm_dialect() {
     return {.starts =
-                [](std::string_view program) { return program.starts_with("trtllm-") || program.starts_with("tensorrt_llm"); },
+                [](std::string_view program, std::string_view /*next*/) {
+                    return program.starts_with("trtllm-") || program.starts_with("tensorrt_llm");
+                },
             .owns_flag = [](std::string_view /*flag*/) { return false; },
             .translates = [](const Engine& /*engine*/) { return false; },
             .write = write_tensorrt_llm,

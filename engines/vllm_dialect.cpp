@@ -69,7 +69,8 @@ bool vllm_drafts_in_stages(const Engine& engine, std::string_view method) {
 
 Dialect detail::vllm_dialect() {
     return {
-        .starts = [](std::string_view program) { return program == "vllm" || program.starts_with("vllm."); },
+        .starts = [](std::string_view program,
+                     std::string_view /*next*/) { return program == "vllm" || program.starts_with("vllm."); },
         .owns_flag =
             [](std::string_view flag) {
                 return starts_with_any(flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});

@@ -129,8 +129,10 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         const bool steps = operation.sequential && !priced.measured;
         pass.step_time += steps ? platform.stack.kernels.scan_step * runs : Seconds(0.0);
         const bool through_memory = operation.kind != OperationKind::collective && operation.placed != Placed::on_host;
-        pass.operations.push_back({operation, priced.rates, runs, through_memory, operation.reads_context});
-        pass.launched.push_back({std::move(operation), own_gaps, steps});
+        const bool reads_context = operation.reads_context;
+        pass.operations.push_back(
+            {static_cast<const OperationCost&>(operation), priced.rates, runs, through_memory, reads_context});
+        pass.launched.push_back({static_cast<OperationDescription&&>(operation), own_gaps, steps});
     }
     if (platform.mode != CostMode::hoi) {
         // A stack without gaps is an ideal one.

@@ -40,7 +40,7 @@ complete() {
 complete 'A drafter kind' 'CascadeDrafter'
 complete 'A policy while decoding' '\bada_edl\b'
 complete 'A rollback policy' 'Rollback::joint|plan_joint|^ +joint, |\{joint, "joint"'
-complete 'An engine version' 'EngineName::llama_cpp|llama_cpp_records|engines::llama_cpp\('
+complete 'An engine' 'EngineName::llama_cpp|\bllama_cpp_(engines|dialect|measuring|linting)\('
 complete 'A kernel' '\bRepeatHeads\b|repeat_heads'
 complete 'A cause of a diagnosis' 'idle_drafter'
 complete 'A format of a run' 'run_formats_of::sglang_log|sglang_log\(\)'
