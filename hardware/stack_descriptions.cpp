@@ -133,6 +133,21 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     return reserves;
 }
 
+/// [{"weights": "int8", "multiplied": true, "least_capability": number}, ...]
+std::vector<sim::FormatNeed> read_format_needs(Reader& stack) {
+    std::vector<sim::FormatNeed> needs;
+    for (Reader& reader : stack.objects("format_needs")) {
+        sim::FormatNeed need;
+        need.weights = reader.choice<sim::NumberFormat>("weights");
+        need.group_size = reader.number_or("group_size", 0.0, 0.0, 1e6);
+        need.multiplied = reader.flag_or("multiplied", false);
+        need.least_capability = reader.ratio("least_capability", 0.0, 99.0);
+        reader.finish();
+        needs.push_back(need);
+    }
+    return needs;
+}
+
 std::vector<sim::PromptChunk> read_prompt_chunks(Reader& number) {
     std::vector<sim::PromptChunk> chunks;
     for (Reader& reader : number.objects("on_devices")) {
@@ -309,6 +324,9 @@ sim::Stack read_stack(Reader& reader, std::string name) {
     stack.drafts.synchronous_drafters = read_policies<sim::ScheduledDrafter>(reader, "synchronous_drafters");
     if (auto flags = reader.optional_object("rollback_flags")) {
         stack.states.rollback_flags = read_rollback_flags(*flags);
+    }
+    if (reader.has("format_needs")) {
+        stack.kernels.format_needs = read_format_needs(reader);
     }
     if (reader.has("cuts_not_run")) {
         stack.drafts.cuts_not_run = read_cuts_not_run(reader);

@@ -9,6 +9,7 @@
 #include "engines/request_limits.h"
 #include "sim/rollback/rollback.h"
 #include "sim/round_host.h"
+#include "sim/stack_parameters.h"
 #include "sim/state_groups.h"
 #include "sim/traits.h"
 #include "text/table.h"
@@ -196,9 +197,9 @@ std::string text_of(const sim::NumberCondition& condition) {
     return text;
 }
 
-/// Whether a number is about products in a format ("fp4_read_speed") that the target's weights are not in.
+/// Whether a number is about products in a format that the target's weights are not in.
 bool concerns_another_format(const std::string& number, const sim::Precision& precision) {
-    const auto format = value_named<sim::NumberFormat>(number.substr(0, number.find('_')));
+    const std::optional<sim::NumberFormat> format = sim::stack_parameter(number).format;
     return format && precision.weights.format != *format && precision.experts.format != *format;
 }
 

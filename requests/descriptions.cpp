@@ -60,7 +60,9 @@ const std::vector<PublishedDrafter>& Descriptions::published_drafters() {
 
 const sim::DrafterEffects& Descriptions::drafter_effects() {
     if (!effects_) {
-        effects_ = std::make_shared<const sim::DrafterEffects>(effects_of(published_drafters()));
+        const auto make = [&] { return effects_of(published_drafters()); };
+        effects_ = catalogue_.remembered ? catalogue_.remembered->of<sim::DrafterEffects>("drafter effects", make)
+                                         : std::make_shared<const sim::DrafterEffects>(make());
     }
     return *effects_;
 }

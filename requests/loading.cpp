@@ -1,7 +1,6 @@
 #include "requests/loading.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,44 +10,24 @@
 namespace treeline::requests {
 namespace {
 
-/// What an engine needs of NVIDIA's devices for weights of a format.
-struct FormatNeed {
-    std::string_view engine;
-    sim::NumberFormat format;
-    double group_size;  ///< elements to a scale; 0 = any
-    double capability;  ///< least compute capability
-    std::string_view source;
-};
-
 using sim::NumberFormat;
-// vLLM: Marlin begins with Turing, llm-compressor's INT8 likewise; Volta has neither, nor FP8. GPTQ's kernels for weights of
-// few bits run on Volta. TensorRT-LLM: FP8 is in the list of Ada, not in that of Ampere; FP4 for blocks of 16 needs Blackwell.
-constexpr std::array needs = {
-    FormatNeed{"vllm", NumberFormat::fp8, 0.0, 7.5, "vLLM's table of supported hardware for quantisations: Marlin, FP8"},
-    FormatNeed{"vllm", NumberFormat::fp4, 0.0, 7.5, "vLLM's table of supported hardware for quantisations: Marlin, FP4"},
-    FormatNeed{"vllm", NumberFormat::int8, 0.0, 7.5, "vLLM's table of supported hardware for quantisations: INT8 (W8A8)"},
-    FormatNeed{"tensorrt-llm", NumberFormat::fp8, 0.0, 8.9, "TensorRT-LLM's support matrix (0.18): precision by architecture"},
-    FormatNeed{"tensorrt-llm", NumberFormat::fp4, 16.0, 10.0,
-               "support matrix of NVIDIA's Model Optimizer: FP4, Blackwell and later"},
-};
 
-/// int8 that is widened before it is multiplied is a matter of GPTQ's kernels.
-bool stores(const sim::Precision& precision, const FormatNeed& need) {
+/// Whether weights of the target are in such a format.
+bool stores(const sim::Precision& precision, const sim::FormatNeed& need) {
     const auto matches = [&](const sim::Storage& storage) {
-        return storage.format == need.format && (need.group_size == 0.0 || storage.group_size == need.group_size);
+        return storage.format == need.weights && (need.group_size == 0.0 || storage.group_size == need.group_size);
     };
-    return (matches(precision.weights) || matches(precision.experts)) &&
-           (need.format != NumberFormat::int8 || precision.math == NumberFormat::int8);
+    return (matches(precision.weights) || matches(precision.experts)) && (!need.multiplied || precision.math == need.weights);
 }
 
-std::string capability_problem(const sim::Precision& precision, std::string_view engine, const sim::Device& device) {
-    const auto need = std::find_if(needs.begin(), needs.end(), [&](const FormatNeed& each) {
-        return each.engine == engine && device.compute_capability > 0.0 && device.compute_capability < each.capability &&
-               stores(precision, each);
+std::string capability_problem(const sim::Precision& precision, const sim::Stack& stack, const sim::Device& device) {
+    const std::vector<sim::FormatNeed>& needs = stack.kernels.format_needs;
+    const auto need = std::find_if(needs.begin(), needs.end(), [&](const sim::FormatNeed& each) {
+        return device.compute_capability > 0.0 && device.compute_capability < each.least_capability && stores(precision, each);
     });
     return need == needs.end() ? ""
-                               : fmt::format("whose kernels in {} need compute capability {:.1f}, and {} has {:.1f} ({})",
-                                             engine, need->capability, device.name, device.compute_capability, need->source);
+                               : fmt::format("whose kernels need compute capability {:.1f}, and {} has {:.1f} (stack {})",
+                                             need->least_capability, device.name, device.compute_capability, stack.name);
 }
 
 /// GGUF has no type for weights of 8-bit floats.
@@ -59,7 +38,7 @@ bool lacks_gguf_type(const sim::Precision& precision) {
 }  // namespace
 
 std::string why_not_loaded(const sweeps::TargetChoice& target, const sim::Platform& platform) {
-    const std::string engine = platform.stack.engine.substr(0, platform.stack.engine.find('@'));
+    const std::string_view engine = platform.stack.engine_word();
     if (engine.empty()) {
         return {};
     }
@@ -75,7 +54,7 @@ std::string why_not_loaded(const sweeps::TargetChoice& target, const sim::Platfo
                          word)
                    : "";
     }
-    const std::string problem = names_gguf(word) ? "" : capability_problem(target.precision, engine, platform.device);
+    const std::string problem = names_gguf(word) ? "" : capability_problem(target.precision, platform.stack, platform.device);
     return problem.empty() ? ""
                            : fmt::format("has weights in {} ({}), {}", name_of(target.precision.weights.format), word, problem);
 }

@@ -154,7 +154,7 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
         return;
     }
     platform.stack = *stack;
-    const std::string own = engine_word(stack->engine);
+    const std::string own(stack->engine_word());
     const bool asks = !asked.empty() && asked != platform_keys::no_engine;
     if (asks && stack_named && own != word) {
         at.problem(platform_keys::engine, fmt::format("is {}, but the stack {} is {}", word, stack->name,

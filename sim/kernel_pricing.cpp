@@ -355,10 +355,9 @@ void apply_unpacking(const Operation& operation, const Precision& precision, con
 /// the shortest steps).
 const RecurrentVerificationLaw* chain_law(const Operation& operation, const Platform& platform) {
     const Stack& stack = platform.stack;
-    const std::string_view engine = std::string_view(stack.engine).substr(0, stack.engine.find('@'));
     const std::string_view family = operation.delta_rule && !stack.picked.delta_rule_kernels.empty()
                                         ? std::string_view(stack.picked.delta_rule_kernels)
-                                        : engine;
+                                        : stack.engine_word();
     for (const RecurrentVerificationLaw& law : platform.device.recurrent_verification) {
         if (law.family == family) {
             return &law;

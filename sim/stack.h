@@ -101,6 +101,14 @@ struct MemoryReserve {
     }
 };
 
+/// Weights in a format for which an engine's kernels need a newer NVIDIA device than for others (Stack::least_capability).
+struct FormatNeed {
+    NumberFormat weights = NumberFormat::fp8;
+    double group_size = 0.0;  ///< elements to a scale; 0 = any
+    bool multiplied = false;  ///< only where products are computed in the format, too
+    double least_capability = 0.0;
+};
+
 /// What an engine reads of prompts in one pass by default, on devices of less memory than `below` whose names contain `named`.
 struct PromptChunk {
     Bytes below;
@@ -253,6 +261,7 @@ struct KernelNumbers {
     std::string collectives = "nccl";
     /// It runs our own kernels: laws of those that other engines replace by theirs hold (treeline_family).
     bool runs_treeline_kernels = true;
+    std::vector<FormatNeed> format_needs;
 
     /// The numbers that differ in calibrated mode.
     [[nodiscard]] Seconds startup(bool in_calibrated_mode) const {
@@ -401,6 +410,8 @@ struct Stack {
     MeasuredDeployment measured;
     std::vector<NumberCondition> conditions;  ///< of numbers that do not hold everywhere
 
+    /// `engine` without its version.
+    [[nodiscard]] std::string_view engine_word() const { return std::string_view(engine).substr(0, engine.find('@')); }
     /// Kernels launched for each kernel of the model, where none are listed for its operation.
     [[nodiscard]] double launches_per_operation(bool in_calibrated_mode) const {
         return in_calibrated_mode && kernels.calibrated ? kernels.calibrated->launch_factor : launching.launch_factor;

@@ -74,6 +74,11 @@ StackParameter fitted(double low, double high, StackParameter number) {
     return number;
 }
 
+StackParameter of_products_in(NumberFormat format, StackParameter number) {
+    number.format = format;
+    return number;
+}
+
 StackParameter as(std::string_view other, StackParameter number) {
     number.as = other;
     return number;
@@ -336,11 +341,12 @@ const std::vector<StackParameter>& stack_parameters() {
             "and any such layer in a verification: picking the rows that verify, and putting what they yield back", "0"),
         number<&Stack::kernels, &KernelNumbers::expert_speed>(
             "expert_speed", 0.1, 10.0, "how fast routed experts read and compute, over how they are priced otherwise", "1"),
-        number<&Stack::kernels, &KernelNumbers::fp4_read_speed>(
-            "fp4_read_speed", 0.1, 10.0,
-            "how fast linear layers of products in fp4 read, over how they are priced otherwise: "
-            "kernels of later versions than the measured one",
-            "1"),
+        of_products_in(NumberFormat::fp4,
+                       number<&Stack::kernels, &KernelNumbers::fp4_read_speed>(
+                           "fp4_read_speed", 0.1, 10.0,
+                           "how fast linear layers of products in fp4 read, over how they are priced otherwise: "
+                           "kernels of later versions than the measured one",
+                           "1")),
         number<&Stack::measured, &MeasuredDeployment::step_error>(
             "step_error", 1e-3, 100.0,
             "half width of the 80 % interval of a step's time, where steps of this deployment were measured (`calibrate "

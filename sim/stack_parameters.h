@@ -22,9 +22,10 @@ struct StackParameter {
     std::string_view otherwise;   ///< what holds where it is not stated, in words; empty: it must be stated
     double (*get)(const Stack&);  ///< not a number: nothing is stated
     void (*set)(Stack&, double);
-    std::string_view as = {};              ///< the number whose value it takes where it is not stated; empty: that of Stack{}
-    bool on_host = false;                  ///< a time of the host, which Stack::on_host divides by the host's speed
-    double fit_low = 0.0, fit_high = 0.0;  ///< between which a fit may look for it; 0: none does
+    std::string_view as = {};  ///< the number whose value it takes where it is not stated; empty: that of Stack{}
+    std::optional<NumberFormat> format = {};  ///< of the products that it is about; nothing: of any
+    bool on_host = false;                     ///< a time of the host, which Stack::on_host divides by the host's speed
+    double fit_low = 0.0, fit_high = 0.0;     ///< between which a fit may look for it; 0: none does
 
     [[nodiscard]] bool is_required() const { return otherwise.empty(); }
     /// Whether there is a value without it, so that it may hold under a condition.
