@@ -1,6 +1,7 @@
 // Which checkpoints engines load, by their words.
 #include "requests/loading.h"
 #include "requests/precision_words.h"
+#include "setups.h"
 
 #include <string>
 #include <utility>
@@ -34,19 +35,21 @@ TEST_CASE("what an engine loads depends on the format, however it is stated, and
     sim::Platform platform;
     platform.device.name = "v100";
     platform.device.compute_capability = 7.0;
-    const auto with = [&](sim::NumberFormat format, const char* word, const char* engine) {
+    const auto with = [&](sim::NumberFormat format, const char* word, const char* stack) {
         target.precision = sim::checkpoint_precision(format, sim::NumberFormat::bf16);
         target.precision_label = word;
-        platform.stack.engine = engine;
+        platform.stack = testing::stack(stack);
         return why_not_loaded(target, platform);
     };
     using enum sim::NumberFormat;
     for (const char* word : {"as published", "weights fp8", "fp8"}) {
         INFO(word);
-        CHECK_THAT(with(fp8, word, "llama.cpp@b9987"), Catch::Contains("GGUF") && Catch::Contains("q4_k_m"));
-        CHECK_THAT(with(fp8, word, "vllm@0.33"), Catch::Contains("7.5"));
+        CHECK_THAT(with(fp8, word, "llama.cpp"), Catch::Contains("GGUF") && Catch::Contains("q4_k_m"));
+        for (const char* version : {"vllm-0.8", "vllm", "vllm@0.33"}) {
+            CHECK_THAT(with(fp8, word, version), Catch::Contains("7.5"));
+        }
         CHECK_THAT(with(fp8, word, "tensorrt-llm"), Catch::Contains("8.9"));
-        CHECK(with(fp8, word, "").empty());
+        CHECK(with(fp8, word, "ideal").empty());
     }
     CHECK_FALSE(with(int8, "int8", "vllm").empty());
     CHECK(with(int4, "int4", "vllm").empty());  // GPTQ's kernels
@@ -57,6 +60,19 @@ TEST_CASE("what an engine loads depends on the format, however it is stated, and
     CHECK(with(fp8, "fp8", "vllm").empty());
     platform.device.compute_capability = 0.0;  // of no NVIDIA device
     CHECK(with(fp8, "fp8", "vllm").empty());
+}
+
+TEST_CASE("the scale's group tells formats of one width apart") {
+    sweeps::TargetChoice target;
+    sim::Platform platform;
+    platform.device.compute_capability = 9.0;
+    platform.stack = testing::stack("tensorrt-llm");
+    target.precision_label = "as published";
+    for (const auto& [word, runs] : {std::pair{"nvfp4", false}, {"mxfp4", true}}) {  // gpt-oss runs on Hopper
+        INFO(word);
+        target.precision = precision_of_word(word, sim::uniform_precision(sim::NumberFormat::bf16)).value();
+        CHECK(why_not_loaded(target, platform).empty() == runs);
+    }
 }
 
 TEST_CASE("integers of any width, and MLX's other modes, by name") {
