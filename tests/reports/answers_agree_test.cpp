@@ -138,7 +138,7 @@ void check_schedule(const Shown& s) {
 
 }  // namespace
 
-TEST_CASE("headline, tables, schedule and page of every example agree") {
+TEST_CASE("headline, tables, schedule and page of every example agree", "[slow]") {
     const std::vector<std::string> files = workload_examples();
     REQUIRE(files.size() >= 5);
     for (const std::string& file : files) {

@@ -247,7 +247,7 @@ TEST_CASE("of several drafters the best is not the one that was measured luckies
     CHECK(*lengths.rbegin() / *lengths.begin() < 1.15);  // as measured they differ by a factor of 1.7
 }
 
-TEST_CASE("a drafter accepts the same whether it is named or not, and never more than was measured of it") {
+TEST_CASE("a drafter accepts the same whether it is named or not, and never more than was measured of it", "[slow]") {
     Descriptions descriptions = catalogue();
     for (const PublishedDrafter& drafter : descriptions.published_drafters()) {
         const std::vector<std::string> described = models::model_names(source_folder() / "models");

@@ -138,7 +138,7 @@ TEST_CASE("groups have names") {
     CHECK(draft_class(16) == "9 and more");
 }
 
-TEST_CASE("the open rows are read, priced and scored", "[shared]") {
+TEST_CASE("the open rows are read, priced and scored", "[shared][slow]") {
     ServingStudyInput input = open_rows();
     if (input.serving.empty() || input.speculation.empty()) {
         return;
