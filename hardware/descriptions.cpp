@@ -145,6 +145,9 @@ sim::Device read_device(Reader& reader, std::string name) {
     if (reader.has("idle_power")) {
         device.idle_power = reader.watts("idle_power");
     }
+    if (reader.has("active_power")) {
+        device.active_power = reader.watts("active_power");
+    }
     if (reader.has("board_power")) {
         device.board_power = reader.watts("board_power");
     }

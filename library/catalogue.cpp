@@ -29,7 +29,7 @@ sweeps::TargetChoice find_target(const std::string& model, const requests::Catal
     sweeps::TargetChoice choice;
     choice.model = models::load_model(catalogue.models, model).value;
     choice.precision = choice.model.precision;
-    choice.precision_label = "as published";
+    choice.precision_label = sweeps::as_published;
     choice.label = choice.model.name;
     return choice;
 }

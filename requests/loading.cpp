@@ -59,4 +59,19 @@ std::string why_not_loaded(const sweeps::TargetChoice& target, const sim::Platfo
                            : fmt::format("has weights in {} ({}), {}", name_of(target.precision.weights.format), word, problem);
 }
 
+void load_as_gguf(sweeps::TargetChoice& target, std::span<const sim::Platform> platforms) {
+    const bool in_gguf = !platforms.empty() &&
+                         std::all_of(platforms.begin(), platforms.end(),
+                                     [](const sim::Platform& platform) { return platform.stack.engine_word() == "llama.cpp"; });
+    const sim::Precision& published = target.precision;
+    if (in_gguf && target.precision_label == sweeps::as_published &&
+        published.experts == sim::mxfp4_precision(NumberFormat::bf16).experts &&
+        sim::bits_of(published.weights.format) == 16.0) {
+        const std::string file = "mxfp4_moe";
+        target.precision = precision_of_word(file, published).value();
+        target.precision_label = file;
+        target.label.insert(target.model.name.size(), fmt::format(" ({})", file));
+    }
+}
+
 }  // namespace treeline::requests

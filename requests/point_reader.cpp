@@ -83,6 +83,7 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     input.source = read(root, point_keys::source);
     input.target = read_target(root.object_or_text(point_keys::target, "model"), descriptions);
     input.platform = read_platform(root.object_or_text(point_keys::platform, "device"), descriptions);
+    load_as_gguf(input.target, std::span(&input.platform, 1));
     check_loading(root, point_keys::target.key, input.target, input.platform);
     read_lengths(root, input);
     read_load(root, input);

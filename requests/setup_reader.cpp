@@ -70,7 +70,7 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     choice.precision = read_precision(at, target_keys::precision, choice.model.precision);
     read_placement(at, descriptions, choice.model);
     choice.label = choice.model.name;
-    choice.precision_label = "as published";
+    choice.precision_label = sweeps::as_published;
     if (at.has(target_keys::precision)) {
         const auto& asked = at.raw().at(std::string(target_keys::precision));
         choice.precision_label = precision_label(asked, choice.precision);

@@ -224,7 +224,7 @@ CompiledRound compile_turns(const RoundSetup& setup) {
     round.shared_prefix = setup.shared_prefix;
     round.output_tokens = setup.output_tokens;
     const Device& device = setup.platform.device;
-    round.idle_power = device.idle_power;
+    round.constant_power = device.idle_power;
     round.board_power = Watts(unlimited);
     round.price = device.price;
     return round;

@@ -116,6 +116,7 @@ void check_power_and_price(const Device& device, Constraints& constraints) {
     constraints.require(std::isfinite(device.host_speed) && device.host_speed >= 0.05 && device.host_speed <= 20.0,
                         "host_speed must lie between 0.05 and 20");
     constraints.require_known_or_zero(device.idle_power, "idle_power");
+    constraints.require_known_or_zero(device.active_power, "active_power");
     constraints.require_known_or_zero(device.board_power, "board_power");
     constraints.require_known_or_zero(device.energy_per_byte, "energy_per_byte");
     constraints.require_known_or_zero(device.energy_per_flop, "energy_per_flop");

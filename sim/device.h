@@ -82,6 +82,7 @@ struct Device {
     std::optional<FlopsPerByte> operational_intensity;  ///< HOI, if stated rather than peak / bandwidth
     Bytes reserved;                           ///< driver, context and framework workspace that no tensor can use; 0 if left out
     Watts idle_power;                         ///< 0 = unknown
+    Watts active_power;                       ///< beside it, while it serves: clocks up, units that wait
     Watts board_power;                        ///< 0 = unknown: energy is then not capped
     Watts power_limit;                        ///< that holds; 0 = none
     std::vector<PowerPoint> power_limits;     ///< by rising limit; above the last one nothing is lost; empty = unknown

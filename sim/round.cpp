@@ -254,7 +254,7 @@ CompiledRound compile_on_host(const RoundSetup& setup) {
     round.groups = setup.platform.parallel.data;
     round.stages = setup.platform.parallel.pipeline;
     round.largest_stage = largest_stage(setup.target, round.stages);
-    round.idle_power = device.idle_power;
+    round.constant_power = device.idle_power + device.active_power;
     round.board_power = device.board_power.value() > 0.0 ? device.board_power : Watts(unlimited);
     round.energy_per_byte = device.energy_per_byte;
     round.energy_per_flop = device.energy_per_flop;

@@ -120,7 +120,7 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     const Bytes bytes = totals.bytes + off * totals.plain_bytes;
     const Flops flops = totals.flops + off * totals.plain_flops;
     const double tokens = all_sequences * kept;
-    const Joules used = round.idle_power * busy + round.energy_per_byte * bytes + round.energy_per_flop * flops +
+    const Joules used = round.constant_power * busy + round.energy_per_byte * bytes + round.energy_per_flop * flops +
                         row.turn.energy * batch +
                         (round.prompts.target_energy + round.prompts.drafter_energy * row.holds_drafter) * tokens;
     const Joules limit = round.board_power * busy;

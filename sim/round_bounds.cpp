@@ -121,7 +121,7 @@ void bound_money(const CompiledRound& round, const RoundRow& row, const End& low
     const double on = row.speculates, off = 1.0 - on, kept = row.kept_length();
     const auto energy = [&](const End& end, const RoundTotals& of, double tokens_at_other_end) {
         const double tokens = end.sequences.all * kept;
-        const Joules used = round.idle_power * end.busy + round.energy_per_byte * (of.bytes + off * of.plain_bytes) +
+        const Joules used = round.constant_power * end.busy + round.energy_per_byte * (of.bytes + off * of.plain_bytes) +
                             round.energy_per_flop * (of.flops + off * of.plain_flops) +
                             row.turn.energy * end.sequences.of_pass +
                             (round.prompts.target_energy + round.prompts.drafter_energy * row.holds_drafter) * tokens;

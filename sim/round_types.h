@@ -92,7 +92,8 @@ struct RoundConstants {
     double groups = 1.0;                      ///< of attention data parallelism
     double stages = 1.0;                      ///< of the pipeline
     double largest_stage = 1.0;               ///< part of the layers that the largest stage holds
-    Watts idle_power, board_power;
+    Watts constant_power;                     ///< while it serves, beside what bytes and products take
+    Watts board_power;
     JoulesPerByte energy_per_byte;
     JoulesPerFlop energy_per_flop;
     DollarsPerSecond price;  ///< of all ranks

@@ -8,6 +8,9 @@
 
 namespace treeline::sweeps {
 
+/// The label of a precision that nobody stated.
+inline constexpr std::string_view as_published = "as published";
+
 /// A target model in one precision.
 struct TargetChoice {
     sim::Model model;

@@ -124,6 +124,7 @@ Json device_json(const sim::Device& device) {
             {"reserved_gb", 1e-9 * device.reserved.value()},
             {"board_power_w", or_null(device.board_power.value())},
             {"idle_power_w", or_null(device.idle_power.value())},
+            {"active_power_w", or_null(device.active_power.value())},
             {"price_dollars_per_hour", or_null(3600.0 * device.price.value())},
             {"interconnects", std::move(links)}};
 }

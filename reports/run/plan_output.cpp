@@ -65,7 +65,7 @@ std::string calibration_of(const sweeps::Variant& variant) {
     const sweeps::VariantLabels& labels = variant.labels;
     std::string text = fmt::format("treeline calibrate --runs my-run.json --model {} --device {} ",
                                    name_or_dots(variant.setup.target.name), name_or_dots(platform.device.name));
-    text += labels.precision == "as published" ? "" : fmt::format("--precision {} ", name_or_dots(labels.precision));
+    text += labels.precision == sweeps::as_published ? "" : fmt::format("--precision {} ", name_or_dots(labels.precision));
     text += labels.tensor_parallel > 1 ? fmt::format("--tensor-parallel {} ", labels.tensor_parallel) : "";
     return text + fmt::format("--stack {} --drafter {} --output my-stack.json", name_or_dots(platform.stack.name),
                               name_or_dots(labels.drafter.substr(0, labels.drafter.find(" ("))));

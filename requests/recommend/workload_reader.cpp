@@ -227,6 +227,7 @@ sweeps::VariantLists read_lists(json::Reader& root, Descriptions& descriptions, 
     for (const sim::Platform& platform : lists.platforms) {
         labels.push_back(sweeps::label_of(platform));
     }
+    load_as_gguf(lists.targets.front(), lists.platforms);
     keep_what_runs(root, lists, excluded);
     check_labels(root, workload_keys::platforms, labels);
     candidates = read_candidates(

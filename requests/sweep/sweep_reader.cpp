@@ -206,6 +206,9 @@ sweeps::VariantLists read_lists(json::Reader& axes, Descriptions& descriptions, 
     }
     lists.platforms =
         axes.has(sweep_axis_keys::platform) ? read_platform_list(axes, descriptions) : combined_platforms(axes, descriptions);
+    for (sweeps::TargetChoice& target : lists.targets) {
+        load_as_gguf(target, lists.platforms);
+    }
     lists.drafters = read_drafters(axes, descriptions, lists.targets, traffic);
     std::vector<std::string> labels;
     for (const sweeps::DrafterChoice& drafter : lists.drafters) {

@@ -75,6 +75,28 @@ TEST_CASE("the scale's group tells formats of one width apart") {
     }
 }
 
+TEST_CASE("experts in MXFP4 are the file that llama.cpp's users load") {
+    const auto loaded = [](const char* name, std::vector<sim::Platform> platforms) {
+        sweeps::TargetChoice target;
+        target.model = testing::model(name);
+        target.precision = target.model.precision;
+        target.precision_label = sweeps::as_published;
+        target.label = target.model.name;
+        load_as_gguf(target, platforms);
+        return target;
+    };
+    const sim::Platform spark = testing::platform("dgx-spark", "llama.cpp"), vllm = testing::platform("dgx-spark", "vllm");
+    const sweeps::TargetChoice file = loaded("gpt-oss-20b", {spark});
+    CHECK(file.label == "gpt-oss-20b (mxfp4_moe)");
+    CHECK(file.precision.weights.per_element().value() == 8.5 / 8.0);   // Q8_0: a 16-bit scale for 32
+    CHECK(file.precision.experts.per_element().value() == 4.25 / 8.0);  // as published
+    for (const sweeps::TargetChoice& same : {loaded("gpt-oss-20b", {vllm}), loaded("gpt-oss-20b", {spark, vllm}),
+                                             loaded("gpt-oss-20b", {}), loaded("qwen3-8b", {spark})}) {
+        CHECK(same.precision == same.model.precision);
+        CHECK(same.precision_label == "as published");
+    }
+}
+
 TEST_CASE("integers of any width, and MLX's other modes, by name") {
     const sim::Precision published = sim::uniform_precision(sim::NumberFormat::bf16);
     for (const int bits : {2, 3, 5, 6, 7}) {

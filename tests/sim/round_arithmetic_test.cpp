@@ -47,7 +47,7 @@ RoundConstants beside_prompts() {
     round.target_transfer = Seconds(5.0);
     round.draft_transfer = Seconds(7.0);
     round.ranks = 2.0;
-    round.idle_power = Joules(2.0) / Seconds(1.0);
+    round.constant_power = Joules(2.0) / Seconds(1.0);
     round.board_power = Joules(100.0) / Seconds(1.0);
     round.energy_per_byte = Joules(0.5) / Bytes(1.0);
     round.energy_per_flop = Joules(0.25) / Flops(1.0);
@@ -63,6 +63,19 @@ RoundEstimate finished(const RoundConstants& round, const RowConstants& row, con
 }
 
 }  // namespace
+
+TEST_CASE("what a device draws while it serves, it draws all the while") {
+    RoundSetup setup = testing::pair_setup("llama-3.1-8b", "llama-3.2-1b", testing::platform("l40s", "cuda-graph"));
+    setup.speculations = chains_up_to(3);
+    setup.platform.device.board_power = Watts(0.0);  // unknown: nothing is cut
+    const auto estimate = [&](Watts active) {
+        setup.platform.device.active_power = active;
+        return evaluate(compile_round(setup), {3, 2.0, 500.0});
+    };
+    const RoundEstimate without = estimate(Watts(0.0)), with = estimate(Watts(50.0));
+    CHECK((with.energy_per_token - without.energy_per_token).value() ==
+          Approx(50.0 * without.round.value() / (2.0 * without.accept_length)).epsilon(1e-9));
+}
 
 TEST_CASE("the phases of a round of four sequences") {
     const RoundEstimate e = finished(constants(), tree_row());
