@@ -9,6 +9,7 @@
 #include "hardware/other_engines.h"
 #include "hardware/stack_versions.h"
 #include "sim/law_transfer.h"
+#include "sim/stack_parameters.h"
 #include "text/wording.h"
 
 namespace treeline::hardware {
@@ -221,6 +222,22 @@ json::Document stack_document(const fs::path& catalogue, const std::string& name
     return json::Document::of(std::move(merged), files.front().string());
 }
 
+namespace {
+
+/// Numbers that the file itself states, without those of what it extends.
+std::vector<std::string> numbers_stated_in(const fs::path& file) {
+    json::Document document = json::Document::load(file);
+    std::vector<std::string> numbers;
+    for (const auto& [key, value] : document.root().raw().items()) {
+        if (sim::has_stack_parameter(key)) {
+            numbers.push_back(key);
+        }
+    }
+    return numbers;
+}
+
+}  // namespace
+
 json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
     std::string asked = name_or_path;  // "vllm@0.11" is "vllm-0.11"
     const std::size_t at = asked.find('@');
@@ -233,6 +250,9 @@ json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::str
     json::Described<sim::Stack> described =
         described_in<sim::Stack>(stack_document(catalogue, nearest.value_or(asked)), read_stack);
     described.value.stands_for = nearest ? asked : "";
+    if (!known && !nearest) {
+        described.value.own_numbers = numbers_stated_in(stack_file(catalogue, asked));
+    }
     for (sim::VerificationRule& rule : described.value.picked.verification_rules) {
         if (!rule.kernels.name.empty()) {
             rule.kernels = load_attention_kernels(catalogue, rule.kernels.name).value;

@@ -9,6 +9,7 @@
 #include "engines/request_limits.h"
 #include "sim/rollback/rollback.h"
 #include "sim/round_host.h"
+#include "sim/stack_effects.h"
 #include "sim/stack_parameters.h"
 #include "sim/state_groups.h"
 #include "sim/traits.h"
@@ -214,6 +215,13 @@ void add_unmet(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     }
 }
 
+/// Numbers that the user's file of the stack states and that nothing here counts.
+void add_without_effect(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    for (const std::string& number : sim::numbers_without_effect(setup)) {
+        habits.push_back({number, "without effect", "stated, but nothing that is priced here counts it"});
+    }
+}
+
 }  // namespace
 
 std::string version_note(const sim::Stack& stack) {
@@ -232,6 +240,7 @@ std::string engine_habits_text(const sim::RoundSetup& setup) {
     add_states(setup, habits);
     add_host(setup, habits);
     add_unmet(setup, habits);
+    add_without_effect(setup, habits);
     text::TextTable table({{"what " + setup.platform.stack.name + " does", text::Align::left},
                            {"", text::Align::left},
                            {"because", text::Align::left}});

@@ -100,8 +100,12 @@ std::string measured_load_text(const sim::RoundSetup& setup, const sim::Compiled
         case Nearness::beyond:
             break;
     }
-    return fmt::format("{}: the nearest load measured is batch {:g}, context {:g}, {}; carried over: {}", what,
-                       found->below.batch, found->below.context,
+    const std::vector<sim::MeasuredLoad> loads = sim::measured_loads_of(setup).loads;
+    const bool alike = std::any_of(loads.begin(), loads.end(), [&](const sim::MeasuredLoad& load) {
+        return (load.draft_tokens > 0.0) == (round.row(point.speculation).draft_tokens > 0.0);
+    });
+    return fmt::format("{}: {}the nearest load measured is batch {:g}, context {:g}, {}; carried over: {}", what,
+                       alike ? "" : "none was measured; ", found->below.batch, found->below.context,
                        found->below.draft_tokens > 0.0 ? fmt::format("{:g} drafts", found->below.draft_tokens) : "no drafts",
                        ratio);
 }

@@ -72,10 +72,10 @@ std::string kernels_problem(const RoundSetup& setup) {
     if (kernels.name.empty() || serves(kernels, setup.target, setup.precision)) {
         return {};
     }
-    const bool has_experts = kind_of_model(setup.target).ends_with("mixture");
     return "the kernels '" + kernels.name + "' serve experts in " + std::string(name_of(kernels.weights)) + "; " +
            setup.target.name +
-           (has_experts ? " stores them in " + std::string(name_of(setup.precision.experts.format)) : " has no experts");
+           (has_experts(setup.target) ? " stores them in " + std::string(name_of(setup.precision.experts.format))
+                                      : " has no experts");
 }
 
 /// Tokens; 0 where nothing says how long prompts are.

@@ -409,6 +409,7 @@ struct Stack {
     MemoryPolicy memory;
     MeasuredDeployment measured;
     std::vector<NumberCondition> conditions;  ///< of numbers that do not hold everywhere
+    std::vector<std::string> own_numbers;     ///< that a file outside of the catalogue states, not those that it extends
 
     /// `engine` without its version.
     [[nodiscard]] std::string_view engine_word() const { return std::string_view(engine).substr(0, engine.find('@')); }

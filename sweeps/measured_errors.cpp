@@ -12,7 +12,22 @@ namespace {
 constexpr double normal_fifths[] = {-1.28155, -0.52440, 0.0, 0.52440, 1.28155};
 constexpr double tenth_of_normal = 1.28155;
 
+/// The engine whose errors count: the one that the stack is named after, or else, of a stack of one's own, the one it runs.
+std::string engine_of(const sim::RoundSetup& setup) {
+    const sim::Stack& stack = setup.platform.stack;
+    return stack.measured.step_error && !stack.engine.empty() ? std::string(stack.engine_word())
+                                                              : sim::engine_of_stack(stack.name);
+}
+
 }  // namespace
+
+std::optional<double> own_gain_error(const sim::RoundSetup& setup) {
+    const std::optional<double>& own = setup.platform.stack.measured.step_error;
+    const std::vector<sim::MeasuredLoad> loads = sim::measured_loads_of(setup).loads;
+    const auto drafts = [](const sim::MeasuredLoad& load) { return load.draft_tokens > 0.0; };
+    const bool one_side = std::all_of(loads.begin(), loads.end(), drafts) || std::none_of(loads.begin(), loads.end(), drafts);
+    return loads.empty() || !one_side ? own : std::nullopt;
+}
 
 const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
     const auto found = std::find_if(modes.begin(), modes.end(), [&](const OfMode& each) { return each.mode == mode; });
@@ -20,13 +35,13 @@ const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {
 }
 
 numerics::CaseTraits traits_of(const sim::RoundSetup& setup, double batch) {
-    return {{sim::engine_of_stack(setup.platform.stack.name), setup.platform.device.name, sim::kind_of_model(setup.target)},
+    return {{engine_of(setup), setup.platform.device.name, sim::kind_of_model(setup.target)},
             numerics::level_of_batch(batch),
             setup.platform.stack.name != sim::general_stack};
 }
 
 std::size_t cases_of_engine(const std::vector<numerics::CaseResidual>& residuals, const sim::RoundSetup& setup) {
-    const std::string engine = sim::engine_of_stack(setup.platform.stack.name);
+    const std::string engine = engine_of(setup);
     return static_cast<std::size_t>(
         std::count_if(residuals.begin(), residuals.end(),
                       [&](const numerics::CaseResidual& residual) { return residual.traits.alike.front() == engine; }));
@@ -37,12 +52,12 @@ bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors) {
         return false;
     }
     const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
-    return setup.platform.stack.measured.step_error || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
+    return own_gain_error(setup) || (of_mode != nullptr && cases_of_engine(of_mode->speed_ups, setup) > 0);
 }
 
 double GainShares::below(double batch, double ratio) {
-    if (const auto& own = setup_.platform.stack.measured.step_error) {
-        const double sigma = *own / tenth_of_normal;
+    if (own_) {
+        const double sigma = *own_ / tenth_of_normal;
         return 0.5 * std::erfc(-std::log(ratio) / (sigma * std::sqrt(2.0)));
     }
     const numerics::CaseTraits traits = traits_of(setup_, batch);

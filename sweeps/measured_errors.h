@@ -49,6 +49,10 @@ struct UnmeasuredFactors {
     double low = 1.0, high = 1.0;
 };
 
+/// What predictions of a gain miss on a deployment that was measured (MeasuredDeployment::step_error): one with loads both with
+/// and without drafts, or whose file lists none. A gain of which one side was measured is as uncertain as its other side.
+std::optional<double> own_gain_error(const sim::RoundSetup& setup);
+
 /// Whether anything is known of what predictions of this setup miss: its own deployment was measured
 /// (MeasuredDeployment::step_error), or its engine was in its cost mode.
 bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors);
@@ -57,7 +61,8 @@ bool knows_errors(const sim::RoundSetup& setup, const MeasuredErrors& errors);
 class GainShares {
 public:
     /// Both must outlive it.
-    GainShares(const sim::RoundSetup& setup, const MeasuredErrors& errors) : setup_(setup), errors_(errors) {}
+    GainShares(const sim::RoundSetup& setup, const MeasuredErrors& errors)
+        : setup_(setup), errors_(errors), own_(own_gain_error(setup)) {}
     /// The share of gains below `ratio` times the predicted one.
     double below(double batch, double ratio);
     /// The mean chance, over the traffic, that gains are at least `least`.
@@ -66,6 +71,7 @@ public:
 private:
     const sim::RoundSetup& setup_;
     const MeasuredErrors& errors_;
+    std::optional<double> own_;
     std::map<int, numerics::ResidualShares> by_level_;  ///< numerics::level_of_batch
 };
 

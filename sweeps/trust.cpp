@@ -200,7 +200,7 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
     }
     MeasuredGain measured;
     double low = 1.0, high = 1.0;
-    if (const auto& own = setup.platform.stack.measured.step_error) {
+    if (const std::optional<double> own = own_gain_error(setup)) {
         measured.own_deployment = true;
         low = measured.time_low = 1.0 / (1.0 + *own);
         high = measured.time_high = 1.0 + *own;
@@ -229,7 +229,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
                const MeasuredErrors& errors) {
     const Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
-    const bool own = setup.platform.stack.measured.step_error.has_value();
+    const bool own = own_gain_error(setup).has_value();
     const MeasuredErrors::OfMode* of_mode = own ? nullptr : errors.of(setup.platform.mode);
     Trust trust;
     const UnmeasuredFactors unmeasured = unmeasured_factors(interval);

@@ -89,6 +89,8 @@ TEST_CASE("a stack that extends another one differs from it in what it states, a
     CHECK(stack.kernels.memory_efficiency == base.kernels.memory_efficiency);
     CHECK(base.kernels.calibrated.has_value());
     CHECK_FALSE(stack.kernels.calibrated.has_value());
+    CHECK(stack.own_numbers == std::vector<std::string>{"host_per_round"});
+    CHECK(base.own_numbers.empty());
 
     SECTION("and may be extended in turn, by path") {
         const std::string next = files.add("next", R"({"title": "Next", "extends": ")" + mine + R"("})");

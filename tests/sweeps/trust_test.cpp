@@ -346,6 +346,33 @@ TEST_CASE("steps of the own deployment make an answer surer than what engines el
     CHECK(sim::step_error_of(std::vector<double>(400, 0.0)) < 0.1 * sim::step_error_of({}));
 }
 
+TEST_CASE("a gain of which one side alone was measured is as uncertain as the other side") {
+    RecommendInput input = example();
+    const sim::RoundSetup& setup = input.workload.variants.front().setup;
+    const auto own_error = [&](std::vector<double> draft_tokens) {
+        sim::RoundSetup measured = setup;
+        sim::MeasuredDeployment& deployment = measured.platform.stack.measured;
+        deployment.step_error = 0.05;
+        sim::MeasuredLoads& loads = deployment.measured_loads;
+        loads.target = setup.target.name;
+        loads.weights = std::string(name_of(setup.precision.weights.format));
+        loads.device = setup.platform.device.name;
+        loads.devices = setup.platform.devices();
+        loads.mode = std::string(name_of(setup.platform.mode));
+        loads.drafter = sim::plan(setup.drafter, setup.target, setup.precision).kind;
+        for (const double drafts : draft_tokens) {
+            loads.loads.push_back({8.0, 500.0, drafts, Seconds(0.01), 1.1});
+        }
+        REQUIRE(sim::measured_loads_of(measured).loads.size() == draft_tokens.size());
+        return own_gain_error(measured);
+    };
+    CHECK(own_error({0.0, 3.0}) == 0.05);
+    CHECK(own_error({}) == 0.05);  // the file lists none
+    CHECK_FALSE(own_error({3.0, 2.0}));
+    CHECK_FALSE(own_error({0.0}));
+    CHECK_FALSE(own_gain_error(setup));
+}
+
 TEST_CASE("of two drafters that would gain as much the first is named", "[trust]") {
     RecommendInput input = example();
     for (Variant& variant : input.workload.variants) {

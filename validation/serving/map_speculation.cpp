@@ -171,7 +171,7 @@ double measured_plain_step(const SpeculationRow& row) {
 /// Whether plain decoding was measured faster than the weights can be read, so that the checkpoint was in another format than
 /// the row says. Looks at dense models alone: which experts a step reads is not known.
 bool reads_faster_than_memory(const ServingParts& parts, const MeasuredPoint& point) {
-    if (sim::kind_of_model(parts.models.at(point.model)).ends_with("mixture")) {
+    if (sim::has_experts(parts.models.at(point.model))) {
         return false;
     }
     const double step = point.plain_step;

@@ -152,8 +152,7 @@ sim::Precision precision_named(const ServingParts& parts, const std::string& mod
     sim::Precision precision = published.precision;
     const FormatEntry* format = format_in(parts.names, words, engine);
     if (format != nullptr && !is_published_in(published, *format)) {
-        const bool experts_only =
-            fits_any(parts.names.fp4_experts_only, model) && sim::kind_of_model(published).ends_with("mixture");
+        const bool experts_only = fits_any(parts.names.fp4_experts_only, model) && sim::has_experts(published);
         precision = quantised(published, *format, experts_only);
     }
     if (cache != nullptr) {
