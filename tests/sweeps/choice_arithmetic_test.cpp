@@ -404,4 +404,24 @@ TEST_CASE("a drafter is untried where nobody is known to have trained it and the
     CHECK(untrained == std::vector<bool>{false, false, true, false});
 }
 
+TEST_CASE("rates that nobody serves are compared by what full servers serve, point by point") {
+    // Twelve fit: 12 tokens of plain decoding in 10 s, 19.2 in 13.4 s with one draft; at twice the rate as many.
+    sim::CompiledRound round = lines(12.0);
+    round.output_tokens = 8.0;
+    for (const std::vector<WeightedValue>& loads : {std::vector<WeightedValue>{{50.0, 1.0}}, {{50.0, 1.0}, {100.0, 3.0}}}) {
+        Traffic traffic = traffic_from(loads, {{0.0, 1.0}});
+        traffic.kind = LoadKind::arrival_rate;
+        const Outcome one = outcomes_of(round, {1}, traffic, Objective::latency).front();
+        CHECK(one.gain_of_capacity);
+        CHECK_FALSE(one.problem.empty());
+        CHECK(one.gain == Approx(12 * 1.6 / 13.4 / 1.2));
+    }
+    // Not even one fits: one after the other, 1.6 tokens in 11.2 s.
+    Traffic traffic = traffic_from({{50.0, 1.0}}, {{0.0, 1.0}});
+    traffic.kind = LoadKind::arrival_rate;
+    sim::CompiledRound tight = lines(1.0);
+    tight.output_tokens = 8.0;
+    CHECK(outcomes_of(tight, {1}, traffic, Objective::latency).front().gain == Approx(1.6 / 11.2 * 10.0));
+}
+
 }  // namespace choice_arithmetic_test

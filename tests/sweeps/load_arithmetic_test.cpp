@@ -34,6 +34,12 @@ sim::CompiledRound with_prompts() {
     return round;
 }
 
+sim::CompiledRound with_prompts_in(double memory) {
+    sim::CompiledRound round = with_prompts();
+    round.memory.plain_capacity = Bytes(memory);
+    return round;
+}
+
 SettledLoad settled(const sim::CompiledRound& round, LoadKind kind, double value) {
     return settle(round, 0, {kind, value}, 0.0);
 }
@@ -114,6 +120,10 @@ TEST_CASE("sequences that are asked to decode together are capped") {
     CHECK(settle_capped(round, 0, 6.0, 0.0).batch == 6.0);
     CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 6.0);
     CHECK(settle_capped(round, 0, 7.0, 0.0).held_by == HeldBy::step);
+    round.memory.plain_capacity = Bytes(1.0);
+    CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 1.0);  // just one
+    CHECK(settle_capped(round, 0, 7.0, 0.0).queued == 6.0);
+    CHECK(settled(with_prompts_in(1.0), LoadKind::concurrency, 3.0).queued == 2.0);
     round.memory.plain_capacity = Bytes(0.5);
     CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 7.0);  // not one fits
     CHECK(settle_capped(round, 0, 7.0, 0.0).queued == 0.0);
