@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sweeps/recommend.h"
+#include "sweeps/recommend_inside.h"
 #include "sweeps/variants.h"
 
 namespace choice_arithmetic_test {
@@ -115,6 +116,41 @@ TEST_CASE("a schedule keeps a length as long as it costs at most 1.5 % more than
     CHECK(schedule.steps.empty());
     CHECK(schedule.gain == Approx(1.0));  // off at 40
     CHECK_FALSE(schedule.broken);
+    // The batch beyond a range's last is the next one's: one draft at 13.
+    CHECK(scheduled(lines(), 13.0, 100).gain == Approx(16 / 13.6));
+    CHECK(scheduled(lines(), 12.0, 100).gain == Approx(20 / 17.0));
+}
+
+TEST_CASE("a schedule is worth telling an engine of if it gains 2 % more than the best length alone") {
+    Recommendation found;
+    found.candidates.resize(1);
+    const auto pays = [&](double gain) {
+        found.schedule.gain = gain;
+        return schedule_pays(found);
+    };
+    CHECK(pays(1.021));
+    CHECK_FALSE(pays(1.02));
+    found.candidates.front().gain = 2.0;
+    CHECK(pays(2.05));
+    CHECK_FALSE(pays(2.03));
+}
+
+TEST_CASE("a limit on the first token is kept where it is just met") {
+    Prepared prepared;
+    prepared.round = lines();
+    prepared.time_to_first_token = Seconds(2.0);
+    prepared.plain_first_token = Seconds(1.0);
+    const Outcome outcome = outcome_with([](Outcome&) {});
+    Limits limits;
+    limits.first_token_growth = 2.0;
+    limits.time_to_first_token = Seconds(2.0);
+    CHECK_FALSE(limit_of(outcome, prepared, limits));
+    limits.time_to_first_token = Seconds(1.9);
+    CHECK(limit_of(outcome, prepared, limits) == Limit::time_to_first_token);
+    limits.time_to_first_token.reset();
+    limits.first_token_growth = 1.9;
+    CHECK(limit_of(outcome, prepared, limits) == Limit::first_token_growth);
+    CHECK_FALSE(limit_of(outcome_with([](Outcome& o) { o.speculation = 0; }), prepared, limits));
 }
 
 TEST_CASE("of lengths that serve equally many batches the preferred one is kept, or else the better one") {
@@ -356,6 +392,8 @@ TEST_CASE("drafting is off at the loads at which it alone breaks the TPOT that i
     limits.time_per_token = Seconds(10.2);
     CHECK(plan_within(lines(), 1, traffic, limits).by_point == std::vector<int>{1, sim::drafting_off});
     limits.time_per_token = Seconds(10.7);
+    CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
+    limits.time_per_token = Seconds(9.0);  // plain decoding breaks it, too, and no fewer wait
     CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
     limits.time_per_token.reset();
     CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());

@@ -78,6 +78,25 @@ TEST_CASE("what is wrong with an acceptance is told with its shares and position
                Contains("The first of 3 drafts is accepted in 90 % of rounds, the first of 5 in 40 %"));
 }
 
+TEST_CASE("a load is named by what is known of it") {
+    CHECK(diagnosis::at(accepted(8.0, 3, 2.0, 4096.0)) == "batch 8, 3 draft tokens, context 4096");
+    CHECK(diagnosis::at(accepted(8.0, 0, 1.0)) == "batch 8");
+    CHECK(diagnosis::at(accepted(0.0, 1, 1.5)) == "an unknown batch, 1 draft token");
+    CHECK(diagnosis::percent(0.255) == "26 %");
+}
+
+TEST_CASE("where acceptance is not known the round that exceeds expectation most is in focus, behind any known speed-up") {
+    DiagnosisInput input;
+    input.rounds = {measured_load(8.0, 3, 1.1), measured_load(8.0, 3, 1.5)};
+    input.plain = {measured_load(8.0, 0, 1.0)};
+    for (DiagnosedPoint& round : input.rounds) {
+        round.cell.stated_length = 0.0;
+    }
+    CHECK(diagnose(input).focus == 1);
+    input.rounds.front().cell.stated_length = 3.0;
+    CHECK(diagnose(input).focus == 0);
+}
+
 TEST_CASE("a tree's nodes are no draft length, and plain decoding drafts nothing that could fail") {
     for (const int tree : {0, 1}) {
         std::vector<runs::RunCell> cells = {accepted(1.0, 3, 3.7), accepted(1.0, 5, 1.4)};
@@ -228,19 +247,24 @@ TEST_CASE("experts and collectives are told apart from the phases that they lie 
     sim::RoundSetup mixture = pair_setup("mixtral-8x7b", "mixtral-8x7b", platform("h100-sxm", "vllm", 4.0));
     mixture.drafter = sim::NgramDrafter{};
     DiagnosisInput input;
-    input.rounds = {{{}, mixture, {4, 8.0, 1000.0}}};
-    input.rounds.front().cell.batch = 8.0;
+    input.rounds = {{{}, mixture, {4, 1.0, 1000.0}}};
+    input.rounds.front().cell.batch = 1.0;
     input.rounds.front().cell.draft_tokens = 4;
     const sim::CompiledRound round = sim::compile_round(mixture);
-    const sim::RoundEstimate estimate = sim::evaluate(round, {4, 8.0, 1000.0});
+    const sim::RoundEstimate estimate = sim::evaluate(round, {4, 1.0, 1000.0});
     input.rounds.front().cell.round.add(estimate.round.value());
     const DiagnosedLoad load = diagnose(input).loads.front();
-    Seconds sum, experts, collectives;
+    Seconds sum, experts, collectives, plain_experts;
     for (const Seconds part : load.parts) {
         CHECK(part >= Seconds(0.0));
         sum += part;
     }
-    for (const sim::ExplainedPass& pass : sim::explain(round, {4, 8.0, 1000.0})) {
+    for (const sim::ExplainedPass& pass : sim::explain(round, {0, 1.0, 1000.0})) {
+        for (const sim::OperationEstimate& operation : pass.operations) {
+            plain_experts += operation.kind == sim::OperationKind::experts ? operation.time : Seconds(0.0);
+        }
+    }
+    for (const sim::ExplainedPass& pass : sim::explain(round, {4, 1.0, 1000.0})) {
         const bool verifies = pass.phase.starts_with("verify");
         for (const sim::OperationEstimate& operation : verifies ? pass.operations : std::vector<sim::OperationEstimate>{}) {
             experts += operation.kind == sim::OperationKind::experts ? operation.time * pass.runs : Seconds(0.0);
@@ -252,6 +276,11 @@ TEST_CASE("experts and collectives are told apart from the phases that they lie 
     CHECK(load.parts[static_cast<std::size_t>(RoundPart::collectives)].value() == Approx(collectives.value()));
     CHECK(load.parts[static_cast<std::size_t>(RoundPart::verify)].value() ==
           Approx((estimate.verify - experts - collectives).value()));
+    // A plain step reads experts, too: what a round reads more is its own.
+    const Diagnosis found = diagnose(input);
+    const Cause* const cause = cause_of(found, CauseKind::experts);
+    REQUIRE(cause != nullptr);
+    CHECK(cause->share == Approx((experts - plain_experts) / estimate.round));
 }
 
 TEST_CASE("the line over draft lengths: its height and its slope, as measured and as predicted") {

@@ -131,6 +131,49 @@ TEST_CASE("of fixed lengths that are as fast the first is the best; what never r
     CHECK(problems_of(problem).size() == 1);
 }
 
+TEST_CASE("the first requests' texts scatter as those of later ones do") {
+    // Answers that never end keep the first; the logit of 0.8 is made for a normal scatter of 2.
+    PolicyProblem problem;
+    problem.per_position = {0.8};
+    problem.draft_spread = 0.0;
+    problem.request_spread = 2.0;
+    problem.output_tokens = 1e9;
+    problem.batches = {times_of(1, {1.0, 1.0})};
+    problem.fixed_lengths = {1};
+    const ServedByPolicy served = simulate_policies(problem, {}, {20, 1500, 3}).front().policies.front();
+    CHECK(served.accepted == Approx(0.8).margin(0.025));  // a deviation of 0.26 among 1,500
+}
+
+TEST_CASE("AdaEDL drafts more, not less, where its target of nine in ten is just met") {
+    const PolicyProblem problem = drafts_of_up_to(10);
+    const PolicyTimes times = times_of(1, std::vector<double>(11, 1.0));
+    PolicyController controller({PolicyKind::ada_edl}, problem, times);
+    std::vector<PolicyDraft> batch(1);
+    for (int round = 0; round < 400; ++round) {
+        batch[0].drafted = 10;
+        batch[0].accepted = 9;
+        controller.learn(batch, Seconds(1.0));
+    }
+    batch[0] = {};
+    batch[0].confidence.assign(10, 0.3);  // its bound of 0.34 lies below 0.4, which a rising threshold would have reached
+    controller.plan(batch);
+    CHECK(batch[0].drafted == 10);
+}
+
+TEST_CASE("a budget counts each sequence's own token and its drafts by their chances") {
+    // Two sequences, 12 s without a draft and 8 s more for each: 2/12 and 2.9/20 tokens a second.
+    PolicyProblem problem = drafts_of_up_to(2);
+    PolicyTimes times = times_of(2, {10.0, 26.0, 42.0});
+    times.draft.back() = Seconds(2.0);
+    PolicyController controller({PolicyKind::budget}, problem, times);
+    std::vector<PolicyDraft> batch(2);
+    batch[0].confidence = {0.9, 0.9};
+    batch[1].confidence = {0.5, 0.5};
+    controller.plan(batch);
+    CHECK(batch[0].verified == 0);
+    CHECK(batch[1].verified == 0);
+}
+
 TEST_CASE("what a measurement says of a policy is found by its name and batch") {
     PoliciesInput input;
     input.measured = {{"bandit", {0.1, 0.2}}};
