@@ -188,4 +188,35 @@ TEST_CASE("lengths that grow by more than a draft each accept no draft more than
     CHECK(curve.position(2) == Approx(0.9));
 }
 
+TEST_CASE("the variance of accepted drafts follows from their positions") {
+    // With 0.8, 0.6 and 0.3: E[n] = 1.7, E[n^2] = 0.8 + 3·0.6 + 5·0.3 = 4.1.
+    const Acceptance acceptance = Acceptance::per_position({0.8, 0.6, 0.3});
+    CHECK(acceptance.variance(3) == Approx(4.1 - 1.7 * 1.7));
+    CHECK(acceptance.variance(1) == Approx(0.8 * 0.2));
+    CHECK(acceptance.variance(0) == 0.0);
+}
+
+TEST_CASE("acceptance is scaled position by position, up to always, and never above the position before") {
+    const Acceptance measured = Acceptance::per_position({0.8, 0.5});
+    CHECK(measured.scaled(1.2).position(1) == Approx(0.96));
+    CHECK(measured.scaled(1.2).position(2) == Approx(0.6));
+    CHECK(measured.scaled(3.0).position(1) == 1.0);
+    CHECK(measured.scaled(3.0).position(2) == 1.0);
+    CHECK(measured.scaled(0.5).position(2) == Approx(0.25));
+    CHECK(Acceptance::geometric(0.6).scaled(1.5).position(2) == Approx(0.81));
+    CHECK(Acceptance::geometric(0.6).scaled(2.0).position(3) == 1.0);
+}
+
+TEST_CASE("what is never accepted goes on so") {
+    const Acceptance never = Acceptance::per_position({0.5, 0.0, 0.0});
+    CHECK(never.position(3) == 0.0);
+    CHECK(never.position(5) == 0.0);
+    CHECK(never.accept_length(8) == 1.5);
+    // Two further drafts that add nothing, or take away as noise does.
+    CHECK(Acceptance::curve({{1, 1.5}, {3, 1.5}}).accept_length(3) == Approx(1.5).margin(1e-9));
+    CHECK(Acceptance::curve({{1, 1.5}, {3, 1.2}}).problems().empty());
+    // Every draft of a gap that is accepted: 0.8 at each, as at the first.
+    CHECK(Acceptance::curve({{1, 1.8}, {3, 3.4}}).position(3) == Approx(0.8));
+}
+
 }  // namespace acceptance_test

@@ -103,4 +103,100 @@ TEST_CASE("kinds of requests scatter as their rates do, in log-odds") {
     CHECK(acceptance_of_traffic({rows[0], rows[1]}, {}).kinds.variance == Approx(0.5 * std::pow(std::log(4.0), 2)));
 }
 
+TEST_CASE("a kind that was not measured is predicted from those that were, moved as other drafters say, shrunk by n/(n + 2)") {
+    // A draft of code is accepted in 4/5 of rounds: log-odds ln 4. Other drafters: code 1/2 (0), poetry 1/5 (-ln 4); and code
+    // 4/5, chat 1/2, poetry 1/2 (0), whose kinds that were measured here have ln 4/2 in the mean where chat was, too.
+    const auto kinds = [](double code, double chat, double poetry) {
+        std::vector<MeasuredAcceptance> rows = {measured("code", 1, code), measured("poetry", 1, poetry)};
+        if (chat > 0.0) {
+            rows.push_back(measured("chat", 1, chat));
+        }
+        return rows;
+    };
+    const auto rate = [](const std::vector<MeasuredAcceptance>& own,
+                         const std::vector<std::vector<MeasuredAcceptance>>& others) {
+        const AcceptanceOfTraffic found = acceptance_of_traffic(own, {{{"poetry", 1.0}}, {}, "", {}}, others);
+        CHECK(found.kinds_are_known == !others.empty());
+        return found.chain.position(1);
+    };
+    const auto of_logit = [](double logit) { return 1.0 / (1.0 + std::exp(-logit)); };
+    const std::vector<MeasuredAcceptance> code = {measured("code", 1, 1.8)};
+    const double ln4 = std::log(4.0);
+    CHECK(rate(code, {}) == Approx(0.8));
+    CHECK(rate(code, {kinds(1.5, 0.0, 1.2)}) == Approx(of_logit(ln4 - ln4 / 3.0)));                        // 1/(1 + 2)
+    CHECK(rate(code, {kinds(1.5, 0.0, 1.2), kinds(1.8, 1.5, 1.5)}) == Approx(of_logit(ln4 - ln4 / 2.0)));  // 2/(2 + 2)
+    const std::vector<MeasuredAcceptance> both = {measured("code", 1, 1.8), measured("chat", 1, 1.8)};
+    CHECK(rate(both, {kinds(1.5, 0.0, 1.2), kinds(1.8, 1.5, 1.5)}) == Approx(of_logit(ln4 - 0.5 * (1.0 + 0.5) / 2.0 * ln4)));
+    // Drafters that were not measured on it, or on nothing that was measured here, say nothing.
+    CHECK(rate(code,
+               {kinds(1.5, 0.0, 1.2), {measured("chat", 1, 1.5), measured("poetry", 1, 1.2)}, {measured("code", 1, 1.1)}}) ==
+          Approx(of_logit(ln4 - ln4 / 3.0)));
+}
+
+TEST_CASE("positions of one chain and lengths of shorter ones count by their runs") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 3, 0.0), measured("code", 2, 2.2), measured("code", 2, 2.35)};
+    rows[0].per_position = {0.8, 0.6, 0.4};  // with two drafts 2.4 tokens, one run
+    rows[1].runs = 1.0;
+    rows[2].runs = 2.0;  // of the two lengths 2.3 in the mean, three runs
+    const AcceptanceOfTraffic found = acceptance_of_traffic(rows, {});
+    CHECK(found.chain.accept_length(2) == Approx((2.4 + 3.0 * 2.3) / 4.0));
+    CHECK(found.chain.accept_length(1) == Approx(1.8));
+    CHECK(found.chain.accept_length(3) == Approx(2.8));
+}
+
+TEST_CASE("between two measured batches and contexts the accept length goes evenly in their logarithms; beyond them it stays") {
+    std::vector<MeasuredAcceptance> rows;
+    for (const double batch : {1.0, 16.0}) {
+        for (const double context : {1000.0, 8000.0}) {
+            rows.push_back(measured("code", 2, 2.4 - (batch > 1.0 ? 0.4 : 0.0) - (context > 1000.0 ? 0.2 : 0.0)));
+            rows.back().batch = batch;
+            rows.back().context = context;
+        }
+    }
+    const auto length = [&](std::optional<double> context, std::optional<double> batch) {
+        return acceptance_of_traffic(rows, {{}, {}, "", context, batch}).chain.accept_length(2);
+    };
+    CHECK(length(1000.0, 1.0) == Approx(2.4));
+    CHECK(length(8000.0, 16.0) == Approx(1.8));
+    CHECK(length(2000.0, 4.0) == Approx(2.4 - 0.4 / 2.0 - 0.2 / 3.0));  // 4 of 1 to 16: a half; 2 of 1 to 8: a third
+    CHECK(length(500.0, 64.0) == Approx(2.0));
+    CHECK(length(64000.0, 1.0) == Approx(2.2));
+    CHECK(length({}, 1.0) == Approx(2.3));
+    CHECK(length({}, {}) == Approx(2.1));
+    // Which loads are asked for at once is said where they differ.
+    const auto remarks = [&](bool several) { return acceptance_of_traffic(rows, {{}, {}, "", 2000.0, 4.0, several}).remarks; };
+    CHECK(remarks(false).empty());
+    REQUIRE(remarks(true).size() == 1);
+    CHECK(remarks(true).front().find("is taken at batch 4 and context 2000, the middle") != std::string::npos);
+}
+
+TEST_CASE("trees are taken at the asked load, by the runs of their measurements") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 0, 3.0), measured("code", 0, 2.0), measured("code", 0, 2.6)};
+    for (MeasuredAcceptance& row : rows) {
+        row.shape = "sglang:5,3,6";
+        row.batch = 1.0;
+    }
+    rows[1].runs = 3.0;  // at batch 1 (3 + 3·2)/4 tokens
+    rows[2].batch = 4.0;
+    const auto length = [&](double batch) {
+        const AcceptanceOfTraffic found = acceptance_of_traffic(rows, {{}, {}, "", {}, batch});
+        CHECK_FALSE(found.has_chain);
+        CHECK(found.chain.accept_length(3) == 1.0);
+        return found.shapes.at(0).second;
+    };
+    CHECK(length(1.0) == Approx(2.25));
+    CHECK(length(2.0) == Approx(0.5 * (2.25 + 2.6)));
+    CHECK(length(4.0) == Approx(2.6));
+}
+
+TEST_CASE("rates are moved in log-odds, position by position") {
+    // Rates 0.8, 0.5: by -ln 4 they are 1/2 and 1/5.
+    const Acceptance moved = with_rates_moved(Acceptance::per_position({0.8, 0.4, 0.0}), -std::log(4.0));
+    CHECK(moved.position(1) == Approx(0.5));
+    CHECK(moved.position(2) == Approx(0.1));
+    CHECK(moved.position(3) == Approx(0.0).margin(1e-4));
+    // Two of three drafts at the same rate r: 1 + r + r² = 1.75 at r = 1/2, log-odds 0.
+    CHECK(rate_log_odds({{2, 1.75}}, 2) == Approx(0.0).margin(1e-9));
+}
+
 }  // namespace measured_acceptance_test

@@ -3,22 +3,28 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "neutral.h"
 #include "operation_time.h"
+#include "sim/attention_walk.h"
 #include "sim/draft_acceptance.h"
 #include "sim/drafters/draft_steps.h"
+#include "sim/fpga/ablation.h"
 #include "sim/fpga/block_pipeline.h"
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
+#include "sim/fpga/tile_stream.h"
 #include "sim/kernel_law.h"
 #include "sim/layers/layers.h"
 #include "sim/measured_acceptance.h"
 #include "sim/parallelism.h"
 #include "sim/pass.h"
 #include "sim/rates.h"
+#include "sim/recurrent_verification.h"
 #include "sim/round_bounds.h"
+#include "sim/round_grid.h"
 #include "sim/sampling/temperature.h"
 #include "sim/stack.h"
 
@@ -113,6 +119,42 @@ TEST_CASE("a design that states nothing runs one token a tile and cycle, at the 
                 fpga::LayerWork{}.tokens, fpga::BufferNeeds{}.tokens, fpga::BlockWork{}.blocks});
     // A pass reads the state once and writes it once.
     check_ones({fpga::PassWork{}.state_reads, fpga::PassWork{}.state_writes});
+}
+
+TEST_CASE("parts of a law that state nothing reach the data sheet, and divide work evenly") {
+    const KernelLaw law;
+    check_ones({law.bandwidth_share, law.peak_share, law.wide_head_share, law.row_tile, law.padding, law.first_row, law.workers,
+                law.knots[0].slope, law.prompt.depth});
+    const CollectiveLaw link;
+    check_ones({link.one_shot_share, link.two_shot_share, link.ring_share, link.ring_scale_4, link.ring_scale_8});
+    check_ones({AttentionWalkLaw{}.bandwidth_share, RecurrentVerificationLaw{}.bandwidth_share});
+    const RecurrentVerification one;
+    check_ones({one.sequences, one.tokens, one.heads});
+    check_ones({ContextTiles{}.rows_per_new_token, ContextTiles{}.tile, ContextTiles{}.inverse_tile, ExpertTiles{}.tile});
+    check_ones({RowCosts{}.first, RowCosts{}.slope, RowCosts{}.inverse_workers});
+    const PromptTiles prompt;
+    check_ones({prompt.rows_per_token, prompt.groups, prompt.tile, prompt.inverse_tile, prompt.tokens, prompt.columns,
+                prompt.inverse_workers, prompt.depth});
+    check_ones({ExchangeShape{}.active, ExchangeShape{}.experts, ExchangeShape{}.ranks});
+    check_ones({ContextReach{}.scale, SparseIndexer{}.tokens_per_key, MixtureOfExperts{}.pool});
+}
+
+TEST_CASE("a point that states nothing is one sequence, whose round yields one token and gains nothing") {
+    check_ones({Sequences{}.all, Sequences{}.of_group, Sequences{}.of_pass, StepPasses{}.sequences, StepPasses{}.passes});
+    const RoundEstimate estimate;
+    check_ones({estimate.accept_length, estimate.throughput_multiplier, estimate.decode_share});
+    check_ones({std::make_unique<EstimateColumns>()->accept_length, RowConstants{}.kept, MemoryConstants{}.state_slots,
+                MemoryConstants{}.measured, MeasuredLoads{}.memory});
+    check_ones({Stack{}.kernels.fp4_read_speed, RoundStep{}.share, DraftStep{}.share});
+    const fpga::RoundCost cost;
+    check_ones({cost.accept_length, cost.speedup, cost.break_even_accept_length});
+    check_ones({fpga::AblationRow{}.latency_gain, fpga::AblationRow{}.energy_gain});
+    const fpga::TileRates tiles;
+    check_ones({tiles.tile_inputs, tiles.tile_outputs, tiles.multipliers, tiles.bytes_per_cycle, tiles.initiation_interval});
+    CHECK(tiles.bits_per_weight == 4.0);
+    // 4 bits and a scale of 6 for each 128 weights; 8 and one of 4 for each 8 elements of a state.
+    CHECK(fpga::Design{}.weights.bits_per_element() == 4.0 + 6.0 / 128.0);
+    CHECK(fpga::Design{}.state.bits_per_element() == 8.0 + 4.0 / 8.0);
 }
 
 }  // namespace neutral_defaults_test

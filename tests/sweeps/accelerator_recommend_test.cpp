@@ -97,6 +97,22 @@ TEST_CASE("An H100 is recommended for tokens/s over both SpecMamba boards, each 
     }
 }
 
+TEST_CASE("What is unknown of an accelerator is its memory's bandwidth and its clock, either way") {
+    const sim::RoundSetup setup = variant_on("specmamba-vhk158").setup;
+    const std::vector<UncertainRound> inputs = uncertain_rounds(setup);
+    REQUIRE(inputs.size() == 3);
+    const auto step = [](const sim::CompiledRound& round) { return sim::evaluate(round, {0, 1.0, 1024.0}).round.value(); };
+    const double stated = step(sim::compile_round(setup));
+    for (std::size_t i = 0; i < 2; ++i) {  // the lower end of a rate is the longer time
+        CAPTURE(inputs[i].input);
+        CHECK(step(inputs[i].low) >= stated * (1.0 - 1e-9));
+        CHECK(step(inputs[i].high) <= stated * (1.0 + 1e-9));
+        CHECK(step(inputs[i].low) < 1.4 * step(inputs[i].high));  // 110 over 80 % of the clock, 95 over 74 of the bandwidth
+    }
+    CHECK(step(inputs[1].low) > 1.05 * step(inputs[1].high));  // a step waits for the clock
+    CHECK(inputs[2].of_acceptance);
+}
+
 TEST_CASE("For tokens/J the device with the least energy of all three is recommended") {
     const RecommendationResult result = recommend(workload_of(Objective::energy), 1);
     REQUIRE(result.recommendation);

@@ -250,6 +250,27 @@ TEST_CASE("bandit: a seed gives the same, whatever the threads; another seed som
     CHECK(one.tokens_per_second.mean != other.tokens_per_second.mean);
 }
 
+TEST_CASE("bandit: by time per token a round costs what it takes over one of the usual shape") {
+    BanditProblem problem;
+    problem.arms = {{"a", 2.0}, {"b", 4.0}};
+    problem.draft_share = 0.1;
+    problem.tasks = {{"t", {arm(0.012, {0.5, 0.5}), arm(0.015, {0.25, 0.25, 0.5})}}};
+    problem.sequence = {{0, 1}};
+    problem.default_arm = 1;
+    const auto cost = [&](std::size_t of, BanditReward reward) { return round_cost(problem, problem.tasks[0], of, reward); };
+    CHECK(cost(0, BanditReward::published) == Approx(1.2));  // 1 + 0.1·2 passes
+    CHECK(cost(1, BanditReward::time_per_token) == Approx(1.4));
+    CHECK(cost(0, BanditReward::time_per_token) == Approx(1.4 * 12.0 / 15.0));
+    CHECK(problems_of(problem).empty());
+    problem.default_arm = 2;
+    CHECK(problems_of(problem).size() == 1);
+    problem.default_arm = 1;
+    problem.tasks[0].arms[0].accepted_exactly = {0.0, 1.0};
+    CHECK(problems_of(problem).empty());
+    problem.tasks[0].arms[0].accepted_exactly = {1.5, -0.5};
+    CHECK(problems_of(problem).size() == 1);
+}
+
 TEST_CASE("bandit: problems are sentences") {
     BanditProblem problem = even_cost({{0.5, 0.4}}, 10);
     REQUIRE(problems_of(problem).size() == 1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sweeps/recommend.h"
+#include "sweeps/recommend_inside.h"
 #include "sweeps/variants.h"
 
 namespace choice_arithmetic_test {
@@ -115,6 +116,41 @@ TEST_CASE("a schedule keeps a length as long as it costs at most 1.5 % more than
     CHECK(schedule.steps.empty());
     CHECK(schedule.gain == Approx(1.0));  // off at 40
     CHECK_FALSE(schedule.broken);
+    // The batch beyond a range's last is the next one's: one draft at 13.
+    CHECK(scheduled(lines(), 13.0, 100).gain == Approx(16 / 13.6));
+    CHECK(scheduled(lines(), 12.0, 100).gain == Approx(20 / 17.0));
+}
+
+TEST_CASE("a schedule is worth telling an engine of if it gains 2 % more than the best length alone") {
+    Recommendation found;
+    found.candidates.resize(1);
+    const auto pays = [&](double gain) {
+        found.schedule.gain = gain;
+        return schedule_pays(found);
+    };
+    CHECK(pays(1.021));
+    CHECK_FALSE(pays(1.02));
+    found.candidates.front().gain = 2.0;
+    CHECK(pays(2.05));
+    CHECK_FALSE(pays(2.03));
+}
+
+TEST_CASE("a limit on the first token is kept where it is just met") {
+    Prepared prepared;
+    prepared.round = lines();
+    prepared.time_to_first_token = Seconds(2.0);
+    prepared.plain_first_token = Seconds(1.0);
+    const Outcome outcome = outcome_with([](Outcome&) {});
+    Limits limits;
+    limits.first_token_growth = 2.0;
+    limits.time_to_first_token = Seconds(2.0);
+    CHECK_FALSE(limit_of(outcome, prepared, limits));
+    limits.time_to_first_token = Seconds(1.9);
+    CHECK(limit_of(outcome, prepared, limits) == Limit::time_to_first_token);
+    limits.time_to_first_token.reset();
+    limits.first_token_growth = 1.9;
+    CHECK(limit_of(outcome, prepared, limits) == Limit::first_token_growth);
+    CHECK_FALSE(limit_of(outcome_with([](Outcome& o) { o.speculation = 0; }), prepared, limits));
 }
 
 TEST_CASE("of lengths that serve equally many batches the preferred one is kept, or else the better one") {
@@ -357,6 +393,8 @@ TEST_CASE("drafting is off at the loads at which it alone breaks the TPOT that i
     CHECK(plan_within(lines(), 1, traffic, limits).by_point == std::vector<int>{1, sim::drafting_off});
     limits.time_per_token = Seconds(10.7);
     CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
+    limits.time_per_token = Seconds(9.0);  // plain decoding breaks it, too, and no fewer wait
+    CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
     limits.time_per_token.reset();
     CHECK(plan_within(lines(), 1, traffic, limits).by_point.empty());
 }
@@ -402,6 +440,26 @@ TEST_CASE("a drafter is untried where nobody is known to have trained it and the
         untrained.push_back(variant.untrained);
     }
     CHECK(untrained == std::vector<bool>{false, false, true, false});
+}
+
+TEST_CASE("rates that nobody serves are compared by what full servers serve, point by point") {
+    // Twelve fit: 12 tokens of plain decoding in 10 s, 19.2 in 13.4 s with one draft; at twice the rate as many.
+    sim::CompiledRound round = lines(12.0);
+    round.output_tokens = 8.0;
+    for (const std::vector<WeightedValue>& loads : {std::vector<WeightedValue>{{50.0, 1.0}}, {{50.0, 1.0}, {100.0, 3.0}}}) {
+        Traffic traffic = traffic_from(loads, {{0.0, 1.0}});
+        traffic.kind = LoadKind::arrival_rate;
+        const Outcome one = outcomes_of(round, {1}, traffic, Objective::latency).front();
+        CHECK(one.gain_of_capacity);
+        CHECK_FALSE(one.problem.empty());
+        CHECK(one.gain == Approx(12 * 1.6 / 13.4 / 1.2));
+    }
+    // Not even one fits: one after the other, 1.6 tokens in 11.2 s.
+    Traffic traffic = traffic_from({{50.0, 1.0}}, {{0.0, 1.0}});
+    traffic.kind = LoadKind::arrival_rate;
+    sim::CompiledRound tight = lines(1.0);
+    tight.output_tokens = 8.0;
+    CHECK(outcomes_of(tight, {1}, traffic, Objective::latency).front().gain == Approx(1.6 / 11.2 * 10.0));
 }
 
 }  // namespace choice_arithmetic_test

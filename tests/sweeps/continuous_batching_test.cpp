@@ -36,6 +36,8 @@ TEST_CASE("speed table: accept length, schedule, interpolation") {
     CHECK_THAT(problems_of(settings, 4)[0], Catch::Contains("end below the capacity"));
     CHECK_THAT(problems_of({setting("x", {0.5, 0.6}, {1.0})}, 1)[0], Catch::Contains("sum to 1"));
     CHECK_THAT(problems_of({setting("x", {1.0}, {0.0})}, 1)[0], Catch::Contains("above zero"));
+    CHECK_THAT(problems_of({setting("x", {1.5, -0.5}, {1.0})}, 1)[0], Catch::Contains("must not be negative"));
+    CHECK(problems_of({setting("x", {1.0, 0.0}, {1.0})}, 1).empty());
     // From 1 to 5 by (30 − 10) / 4 = 5 a step, then to 7 by 1.
     const std::vector<Seconds> rounds = interpolated_rounds({1, 5, 7}, {Seconds(10.0), Seconds(30.0), Seconds(32.0)}, 6);
     REQUIRE(rounds.size() == 6);

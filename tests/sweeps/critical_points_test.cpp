@@ -58,6 +58,15 @@ TEST_CASE("at the critical batch the verification takes as much compute as memor
     CHECK(critical_batch(round, 4, intensity, 0.99 * context));
 }
 
+TEST_CASE("a device of few FLOPs a byte is compute-bound from the first sequence on, or from between one and two") {
+    const sim::CompiledRound round = round_of("llama-3.1-8b", sim::Rollback::truncate);
+    // A sequence of plain decoding takes two FLOPs for each weight of two bytes.
+    const auto critical = [&](double intensity) { return *critical_batch(round, 0, FlopsPerByte(intensity), 0.0); };
+    CHECK(critical(0.5) == 1.0);
+    CHECK(critical(1.4) == Approx(1.4).epsilon(0.05));
+    CHECK(critical(1.8) == Approx(1.8).epsilon(0.05));
+}
+
 TEST_CASE("states of every token that a snapshot writes keep a verification memory-bound at every batch") {
     const FlopsPerByte intensity = intensity_of("mamba2-2.7b");
     const sim::CompiledRound snapshot = round_of("mamba2-2.7b", sim::Rollback::snapshot);

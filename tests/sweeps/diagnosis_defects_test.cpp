@@ -58,7 +58,9 @@ TEST_CASE("acceptance of next to none, or of all, is a defect") {
     CHECK(defective({accepted(1.0, 2, 3.0)}));
     CHECK_FALSE(defective({accepted(1.0, 3, 0.5)}));  // no accept length
     CHECK(defective({counted(40.0, {0.8, 0.0})}));
-    CHECK_FALSE(defective({counted(39.0, {0.7, 0.0})}));                 // too few rounds
+    CHECK_FALSE(defective({counted(39.0, {0.7, 0.0})}));  // too few rounds
+    CHECK(defective({counted(80.0, {40.0, 0.0})}));       // forty reach the second draft, and none passes it
+    CHECK_FALSE(defective({counted(80.0, {39.0, 0.0})}));
     CHECK_FALSE(has({accepted(1.0, 3, 4.0)}, CauseKind::defect, true));  // hits come in runs
 }
 
@@ -104,6 +106,9 @@ TEST_CASE("yields that collapse with the context are the drafter's training") {
     CHECK_FALSE(long_contexts(2000.0, 1.5));
     CHECK_FALSE(long_contexts(2000.0, 1.45, 2.0));
     CHECK_FALSE(long_contexts(500.0, 1.45));
+    CHECK_FALSE(
+        has({accepted(1.0, 3, 2.0), accepted(1.0, 3, 1.4)}, CauseKind::long_contexts));  // of contexts that nobody knows
+    CHECK_FALSE(has({accepted(1.0, 3, 2.0, 1000.0), accepted(1.0, 5, 1.4, 8000.0)}, CauseKind::long_contexts));
 }
 
 TEST_CASE("yields that differ strongly with the back end, build, cache or device are a defect") {
@@ -126,6 +131,7 @@ TEST_CASE("yields that differ strongly with the back end, build, cache or device
     CHECK(defect(2.0, 2.5).empty());         // 1 and 1.5 drafts
     CHECK_FALSE(defect(2.0, 2.52).empty());  // more
     CHECK_FALSE(defect(2.22, 3.76, 3, 0.0).empty());
+    CHECK_FALSE(defect(3.76, 2.22, 3, 0.0).empty());
     CHECK(defect(2.22, 3.76, 3, 8.0).empty());
     CHECK(defect(2.22, 3.4, 2).empty());  // another draft length
 }

@@ -69,6 +69,8 @@ TEST_CASE("a plain step: as measured at the very load, else interpolated in loga
     CHECK(at(2.0).factor == Approx(1.2));
     CHECK(at(64.0).factor == Approx(1.8));
     CHECK(at(4.0, 1100.0).time > Seconds(0.0));  // a tenth of the larger context is one load
+    CHECK(at(4.0, 1110.0).time > Seconds(0.0));
+    CHECK(at(4.0, 900.0).time > Seconds(0.0));
     CHECK(at(4.0, 1112.0).time == Seconds(0.0));
     CHECK(at(4.0, 0.0).time > Seconds(0.0));  // not known
     CHECK(diagnosis::plain_step({}, accepted(4.0, 3, 2.0)).factor == 0.0);

@@ -52,4 +52,31 @@ TEST_CASE("an estimate whose only draft cannot run says why") {
     CHECK_THAT(problems.front(), Catch::Contains("answers of one token come from their prompts alone"));
 }
 
+TEST_CASE(
+    "the chance that an estimate pays is that its gain, times what others' gains were over the predicted ones, is at least 1") {
+    PointInput input = three_drafts();
+    input.platform = platform("h100-sxm", "vllm");
+    input.drafter->acceptance.spread = 0.0;  // nothing else is unknown
+    const double gain = estimate_point(input).gain;
+    REQUIRE(gain > 1.2);
+    const auto chance = [&](double ratio) {
+        MeasuredErrors::OfMode of_mode;
+        of_mode.mode = input.platform.mode;
+        for (int level = 0; level < 5; ++level) {
+            for (int i = 0; i < 10; ++i) {
+                of_mode.speed_ups.push_back({{{"vllm", "h100-sxm", "dense"}, level}, std::to_string(i), ratio});
+            }
+        }
+        input.errors.modes = {of_mode};
+        const PointEstimate estimate = estimate_point(input);
+        REQUIRE(estimate.chances);
+        REQUIRE(estimate.measured);
+        CHECK(estimate.measured->engine_low == Approx(ratio * gain));
+        return estimate.chances->pays;
+    };
+    // Ten deployments say little of an eleventh: 10/11 as far from a half as the shares of the ten.
+    CHECK(chance(1.05 / gain) == Approx(0.5 + 0.5 * 10.0 / 11.0));
+    CHECK(chance(0.95 / gain) == Approx(0.5 - 0.5 * 10.0 / 11.0));
+}
+
 }  // namespace estimate_parts_test

@@ -43,6 +43,16 @@ TEST_CASE("functions of one value, and the extremes of several") {
     CHECK(std::isinf(value_of("1 / (a - 3)")));
 }
 
+TEST_CASE("expressions nest a hundred times with the whole, by brackets and by powers") {
+    const auto in_brackets = [](std::size_t depth, const std::string& text) {
+        return std::string(depth, '(') + text + std::string(depth, ')');
+    };
+    CHECK(value_of(in_brackets(99, "1")) == 1.0);
+    CHECK_THROWS_WITH(value_of(in_brackets(100, "1")), "it is nested too deeply");
+    CHECK(value_of(in_brackets(98, "3 ^ 2")) == 9.0);
+    CHECK_THROWS_WITH(value_of(in_brackets(99, "3 ^ 2")), "it is nested too deeply");
+}
+
 TEST_CASE("what cannot be read is said in a clause") {
     const auto refusal = [](const std::string& text) -> std::string {
         try {

@@ -34,6 +34,12 @@ sim::CompiledRound with_prompts() {
     return round;
 }
 
+sim::CompiledRound with_prompts_in(double memory) {
+    sim::CompiledRound round = with_prompts();
+    round.memory.plain_capacity = Bytes(memory);
+    return round;
+}
+
 SettledLoad settled(const sim::CompiledRound& round, LoadKind kind, double value) {
     return settle(round, 0, {kind, value}, 0.0);
 }
@@ -99,7 +105,9 @@ TEST_CASE("an engine runs no more requests at once than it can, whatever fits") 
     const SettledLoad arrivals = settled(round, LoadKind::arrival_rate, 1e6);
     CHECK(arrivals.batch == 4.0);
     CHECK(arrivals.problem.find("with the 4 requests that the engine runs at once") != std::string::npos);
-    round.step_tokens = 3.0;  // less than the engine's own limit
+    round.step_tokens = 4.0;  // as many as the engine's own limit: the step is named
+    CHECK(settled(round, LoadKind::concurrency, 15.0).held_by == HeldBy::step);
+    round.step_tokens = 3.0;
     CHECK(settled(round, LoadKind::concurrency, 15.0).held_by == HeldBy::step);
 }
 
@@ -114,6 +122,10 @@ TEST_CASE("sequences that are asked to decode together are capped") {
     CHECK(settle_capped(round, 0, 6.0, 0.0).batch == 6.0);
     CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 6.0);
     CHECK(settle_capped(round, 0, 7.0, 0.0).held_by == HeldBy::step);
+    round.memory.plain_capacity = Bytes(1.0);
+    CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 1.0);  // just one
+    CHECK(settle_capped(round, 0, 7.0, 0.0).queued == 6.0);
+    CHECK(settled(with_prompts_in(1.0), LoadKind::concurrency, 3.0).queued == 2.0);
     round.memory.plain_capacity = Bytes(0.5);
     CHECK(settle_capped(round, 0, 7.0, 0.0).batch == 7.0);  // not one fits
     CHECK(settle_capped(round, 0, 7.0, 0.0).queued == 0.0);
@@ -180,6 +192,8 @@ TEST_CASE("a pool that reads prompts: devices of it count, and nobody waits for 
     CHECK(full.batch == 10.0);
     CHECK(full.reading == Approx(5.0));
     CHECK(full.queued == Approx(5.0));
+    // Half as many as decode wait for 16 s of decoding, beside the 8 s of each request's own.
+    CHECK(loaded(round, LoadKind::concurrency, 20.0).first_token.value() == Approx(8.0 + 0.5 * 16.0));
     CHECK(settled(round, LoadKind::concurrency, 1.0).batch == 1.0);
     const double rate = 0.25;  // 4 others, since the prompt is read elsewhere
     CHECK(settled(round, LoadKind::arrival_rate, rate).batch == Approx(5.0).margin(0.0051));
@@ -187,7 +201,12 @@ TEST_CASE("a pool that reads prompts: devices of it count, and nobody waits for 
     CHECK(e.tokens_per_second_device == Approx(2 / (1 + rate * 4)).epsilon(1e-12));
     CHECK(e.price_per_token.value() == Approx(3 * (1 + rate * 4) / 2).epsilon(1e-12));
     const double others = settled(round, LoadKind::arrival_rate, rate).batch - 1;
-    CHECK(e.first_token.value() == Approx(4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others))).epsilon(1e-12));
+    const double until_taken_up = 4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others));
+    CHECK(e.first_token.value() == Approx(until_taken_up).epsilon(1e-12));
+    round.draft_transfer = Seconds(0.25);  // of a drafter's cache, where one is held
+    CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() == Approx(until_taken_up).epsilon(1e-12));
+    round.rows[0].holds_drafter = 1.0;
+    CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() == Approx(until_taken_up + 0.25).epsilon(1e-12));
 }
 
 TEST_CASE("groups of attention data parallel ranks share arrivals: a prompt waits for those of its own group alone") {

@@ -8,10 +8,14 @@
 #include "sweeps/adaptive/speed_table.h"
 #include "sweeps/break_even_study.h"
 #include "sweeps/estimate.h"
+#include "sweeps/fpga/fpga_claims.h"
+#include "sweeps/fpga/fpga_run.h"
+#include "sweeps/fpga/fpga_simulate.h"
 #include "sweeps/fpga_search.h"
 #include "sweeps/measurement_plan.h"
 #include "sweeps/recommend.h"
 #include "sweeps/settled_row.h"
+#include "sweeps/sweep.h"
 #include "sweeps/tree_search.h"
 #include "sweeps/trust.h"
 
@@ -51,6 +55,13 @@ TEST_CASE("without limits speculation must not lose, and may double the time to 
     // Policies as published: a cut-off at even odds; a bandit that weighs what it has not tried as much as it deviates.
     CHECK(Policy{}.threshold == 0.5);
     CHECK(BanditRule{}.exploration == 1.0);
+    CHECK(PolicyProblem{}.request_spread == 0.5);
+}
+
+TEST_CASE("answers and questions about hardware and sweeps that state nothing are of one request, too") {
+    check_ones({GainInterval{}.beside, FlipLength{}.accept_length, PointEstimate{}.gain, TrafficMeans{}.in_service});
+    check_ones({ClaimedStructure{}.accept_length, FpgaRun{}.accept_length, FpgaSimulatedPass{}.runs});
+    CHECK(SweepOptions{}.save_seconds == 1.0);
 }
 
 }  // namespace plain_defaults_test

@@ -87,6 +87,28 @@ TEST_CASE("a drafter that makes a prompt's first token too late is left out wher
     CHECK(answer.excluded.front().reason.find("--ttft-growth allows") != std::string::npos);
 }
 
+TEST_CASE(
+    "a load that nobody serves is told with the rate of all devices together; drafters that nobody trained are no trade-off") {
+    Workload workload = on_two_devices(3.2, LoadKind::arrival_rate);
+    workload.variants.resize(1);
+    workload.variants.front().setup.platform.ranks = 2.0;
+    workload.traffic.points = {{2.0, 1024.0, 0.5}, {1e4, 1024.0, 0.5}};
+    const Recommendation answer = *recommend(workload, 1).recommendation;
+    REQUIRE(answer.unserved.size() == 1);
+    const sim::CompiledRound round = sim::compile_round(answer.variants.front().setup);
+    const double batch = most_sequences(round, 1, 1024.0);
+    const double served = sim::evaluate(round, {1, batch, 1024.0}).tokens_per_second_device * 2.0 / 500.0;
+    const std::string& reason = answer.unserved.front().reason;
+    REQUIRE(reason.starts_with("at most about "));
+    CHECK(std::stod(reason.substr(14)) == Approx(served).epsilon(0.01));
+    workload = llama_workload();
+    workload.variants[1].untrained = true;
+    const Recommendation untrained = *recommend(workload, 1).recommendation;
+    for (const TradeoffPoint& point : untrained.tradeoffs) {
+        CHECK(point.variant != 1);
+    }
+}
+
 TEST_CASE("plain decoding that cannot serve the rate has no time to the first token, and no number that waits") {
     Workload workload = on_two_devices(3.2, LoadKind::arrival_rate);
     workload.variants.resize(1);

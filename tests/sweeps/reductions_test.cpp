@@ -243,6 +243,20 @@ TEST_CASE("stored reductions that are damaged are refused") {
     CHECK_THROWS_AS(other.merge("nonsense"), std::invalid_argument);
 }
 
+TEST_CASE("a Pareto set has two columns at least, and as many as are compared at most") {
+    const DesignSpace space = space_of_two(2);
+    SweepOptions options;
+    const SweepColumn* const first = options.pareto_of.front();
+    for (const std::size_t columns : {1U, 2U, 4U, 5U}) {
+        options.pareto_of.assign(columns, first);
+        if (columns < 2 || columns > most_front_columns) {
+            CHECK_THROWS_WITH(run_sweep(space, options), Catch::Contains("a Pareto set has 2 to"));
+        } else {
+            CHECK_NOTHROW(run_sweep(space, options));
+        }
+    }
+}
+
 TEST_CASE("groups that cannot be made are sentences") {
     const DesignSpace space = space_of_two(2);
     CHECK_THROWS_WITH(Groups(space, {"colour"}), Catch::Contains("cannot be grouped by colour; the axes are target"));

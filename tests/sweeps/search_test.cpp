@@ -208,6 +208,20 @@ TEST_CASE("a condition that cannot hold in a box holds at none of its points") {
         }
     }
     CHECK(decided > 2000);
+    // What holds everywhere is 1, and no more; what holds nowhere 0.
+    const std::array<ValueRange, 5> from_5 = [] {
+        std::array<ValueRange, 5> box;
+        box.fill({5.0, 9.0});
+        return box;
+    }();
+    const auto may_hold = [&](const std::string& text) { return ConditionBounds(text).may_hold(from_5); };
+    CHECK_FALSE(may_hold("(batch > 4) > 1.5"));
+    CHECK_FALSE(may_hold("(batch > 7) > 1.5"));
+    CHECK(may_hold("(batch > 4) > 0.5"));
+    CHECK_FALSE(may_hold("(batch && context) == 0"));
+    CHECK_FALSE(may_hold("(-batch && context) == 0"));
+    CHECK_FALSE(may_hold("(0 || context) == 0"));
+    CHECK_FALSE(may_hold("(0 && context) == 1"));
     for (const char* expression : {"min(batch, context) > 3", "batch^2 < 9", "batch > 3 ? 1 : 0"}) {
         const ConditionBounds bounds{std::string(expression)};
         CHECK_FALSE(bounds.understood());

@@ -79,6 +79,19 @@ TEST_CASE("the best tree shrinks as the batch grows: another one at batch 1 and 
     CHECK(found[0].tree.estimate.throughput_multiplier > found[0].chain.estimate.throughput_multiplier);
 }
 
+TEST_CASE("the best tree is named by its nodes and levels, and by the most children of a node where they are bounded") {
+    const sim::RoundSetup setup = llama();
+    for (const int children : {0, 2}) {
+        TreeSearch search = search_of({1.0}, setup);
+        search.children = {children};
+        const BestAtBatch best = search_trees(setup, search).front();
+        REQUIRE(best.tree.nodes > best.tree.depth);
+        const auto shape = std::get<sim::OptimalShape>(best.tree.speculation.shape);
+        CHECK(best.tree.speculation.label ==
+              "optimal " + std::to_string(shape.nodes) + "," + std::to_string(shape.depth) + (children > 0 ? ",2" : ""));
+    }
+}
+
 TEST_CASE("batches that do not fit are left out; stacks without trees say so") {
     sim::RoundSetup setup = llama();
     const std::vector<BestAtBatch> found = search_trees(setup, search_of({1.0, 1e6}, setup));

@@ -128,6 +128,17 @@ TEST_CASE("wide errors put the switch-off batch into a range, as an unknown acce
     CHECK_FALSE(unsure.trust->switch_off->latest);
 }
 
+TEST_CASE("what another mode says is compared over the same plain decoding as the interval is", "[trust]") {
+    const RecommendInput input = example();
+    const Answer result = answer(input, 1);
+    const auto other = [&](double beside) {
+        GainInterval interval = *result.interval;
+        interval.beside = beside;
+        return trust_of(*result.result.recommendation, input.workload, interval, {}).other_mode->gain;
+    };
+    CHECK(other(0.5) == Approx(0.5 * other(1.0)));
+}
+
 TEST_CASE("errors of nothing put the switch-off batch where the gain falls below what is asked for, and stays there",
           "[trust]") {
     RecommendInput input = example();
@@ -285,6 +296,7 @@ TEST_CASE("the choice is less sure where errors are large", "[trust]") {
     const ChoiceWorlds unsure = *with_errors(errors_of(0.6)).trust->choice;
     CHECK(sure.worlds == unsure.worlds);
     CHECK(sure.best <= sure.near_best);
+    CHECK(sure.best > 0);
     CHECK(2 * sure.near_best > sure.worlds);   // only acceptance and the speed of kernels are in the way
     CHECK(unsure.near_best < sure.near_best);  // where drafts lose, plain decoding is better
     CHECK_FALSE(unsure.rival.empty());
