@@ -6,6 +6,18 @@
 #include "text/version.h"
 
 namespace treeline::engines {
+namespace {
+
+/// The formats of a checkpoint, in which no keys and values are stored: "nvfp4, key-value cache fp4" is "nvfp4".
+std::string without_cache(std::string label) {
+    if (const std::size_t at = label.find(", key-value cache "); at != std::string::npos) {
+        const std::size_t end = label.find(',', at + 1);
+        label.erase(at, end == std::string::npos ? end : end - at);
+    }
+    return label;
+}
+
+}  // namespace
 
 Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     Checkpoints names;
@@ -18,7 +30,8 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     const sim::Precision &priced = variant.setup.precision, &published = target.precision;
     const bool requantised = priced.weights.format != published.weights.format;
     if (requantised || priced.experts.format != published.experts.format) {
-        names.remarks.push_back(fmt::format("priced as {}: load a checkpoint that is stored so", variant.labels.precision));
+        names.remarks.push_back(
+            fmt::format("priced as {}: load a checkpoint that is stored so", without_cache(variant.labels.precision)));
     }
     const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
     const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;

@@ -42,7 +42,6 @@ struct Dialect {
     /// Whether it translates the tokens of a draft model with another vocabulary.
     bool (*translates)(const Engine& engine);
     EngineFlags (*write)(FlagPlan plan);
-    bool (*keeps_caches_in)(sim::NumberFormat format);  ///< keys and values, by a flag
     /// parallel_problem()
     std::string (*parallel_problem)(const Engine& engine, DrafterKind drafter, const sim::Platform& platform);
     /// usual_requests()

@@ -74,6 +74,12 @@ const EngineDrafter* Engine::drafter(DrafterKind kind) const {
 
 bool Engine::takes(const std::string& key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
+std::string Engine::cache_word(sim::NumberFormat format) const {
+    const auto found =
+        std::find_if(caches.begin(), caches.end(), [&](const CacheFormat& cache) { return cache.format == format; });
+    return found == caches.end() ? "" : found->word;
+}
+
 const std::vector<Engine>& all_engines() {
     static const std::vector<Engine> all = [] {
         std::vector<Engine> engines;

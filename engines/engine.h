@@ -8,6 +8,7 @@
 
 #include "sim/drafters/drafter.h"
 #include "sim/enum_names.h"
+#include "sim/precision.h"
 
 namespace treeline::engines {
 
@@ -82,6 +83,12 @@ struct RetiredKey {
     std::string instead;
 };
 
+/// A format of keys and values, and the value of the engine's option that asks for it.
+struct CacheFormat {
+    sim::NumberFormat format;
+    std::string word;
+};
+
 /// One engine at one version.
 struct Engine {
     EngineName name;
@@ -96,15 +103,19 @@ struct Engine {
     std::vector<std::string> methods;  ///< every value of the key that selects the method
     std::vector<std::string> keys;     ///< every key (or flag) of speculation
     std::vector<RetiredKey> retired;
-    std::vector<RefusedDrafter> refused;  ///< of those that it lacks, where there is more to say than that
-    std::string source;                   ///< repository, file, and commit or release that was read
-    double least_capability = 0.0;        ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
+    std::vector<RefusedDrafter> refused;   ///< of those that it lacks, where there is more to say than that
+    std::string source;                    ///< repository, file, and commit or release that was read
+    std::vector<CacheFormat> caches;       ///< formats of keys and values that a flag asks for
+    std::vector<std::string> cache_words;  ///< every value of that flag; empty where the list was not read
+    double least_capability = 0.0;         ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
 
     /// "vLLM 0.19", "vLLM 0.21 (as 0.19)".
     [[nodiscard]] std::string label() const;
     /// Null if it has no such drafter.
     [[nodiscard]] const EngineDrafter* drafter(DrafterKind kind) const;
     [[nodiscard]] bool takes(const std::string& key) const;
+    /// With which value of its option keys and values are kept so; empty if with none.
+    [[nodiscard]] std::string cache_word(sim::NumberFormat format) const;
 };
 
 /// Every engine at every version whose source was read: engine by engine, oldest version first.

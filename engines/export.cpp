@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/check_commands.h"
 #include "engines/checkpoints.h"
 #include "engines/engine.h"
 #include "engines/flag_plan.h"
@@ -252,54 +253,6 @@ Exported for_aisimulate(const ExportInput& input) {
 }
 
 /// Commands that measure what the recommendation promises at each batch of the traffic, with and without the drafter.
-Exported check(const ExportInput& input, ExportKind kind) {
-    const std::string target = checkpoints_of(input.variant).target;
-    const double prompt =
-        input.workload.prompt_tokens > 0.0 ? input.workload.prompt_tokens : std::max(1.0, input.context - 64.0);
-    const double output = input.variant.setup.output_tokens > 0.0 ? input.variant.setup.output_tokens : 128.0;
-    std::string text = "# Run once against the server with the drafter and once without it. Promised by treeline recommend:\n";
-    std::set<double> batches;
-    for (const sweeps::TrafficPoint& point : sweeps::settled_on(input.round, input.best.plan, input.workload.traffic).points) {
-        batches.insert(std::max(1.0, std::round(point.load)));
-    }
-    for (const double batch : batches) {
-        if (!sim::evaluate(input.round, {input.best.speculation, batch, input.context}).fits) {
-            text += fmt::format("# {:g} requests: not all fit in memory with the drafter; some wait\n", batch);
-            continue;
-        }
-        const sim::RoundEstimate with = sim::evaluate(input.round, {input.best.speculation, batch, input.context}),
-                                 without = sim::evaluate(input.round, {0, batch, input.context});
-        text += fmt::format("# {:g} requests: TPOT {:.2f} ms with {} draft tokens, {:.2f} ms without ({})\n", batch,
-                            text::to_ms * with.time_per_token.value(), input.best.draft_tokens,
-                            text::to_ms * without.time_per_token.value(),
-                            text::ratio_text(without.time_per_token / with.time_per_token));
-    }
-    for (const double batch : batches) {
-        const double requests = std::max(32.0, 8.0 * batch);
-        text +=
-            kind == ExportKind::check_vllm
-                ? fmt::format(
-                      "vllm bench serve --model {} --dataset-name random --random-input-len {:.0f} --random-output-len {:.0f} "
-                      "--max-concurrency {:g} --num-prompts {:g} --ignore-eos --save-result --result-filename run-{:g}.json\n",
-                      target, prompt, output, batch, requests, batch)
-            : kind == ExportKind::check_guidellm
-                ? fmt::format(
-                      "guidellm benchmark --target http://localhost:8000 --rate-type concurrent --rate {:g} --max-requests "
-                      "{:g} "
-                      "--data prompt_tokens={:.0f},output_tokens={:.0f} --output-path run-{:g}.json\n",
-                      batch, requests, prompt, output, batch)
-                : fmt::format(
-                      "aiperf profile --model {} --url localhost:8000 --endpoint-type chat --streaming --concurrency {:g} "
-                      "--request-count {:g} --synthetic-input-tokens-mean {:.0f} --output-tokens-mean {:.0f} "
-                      "--artifact-dir run-{:g}\n",
-                      target, batch, requests, prompt, output, batch);
-    }
-    text += "treeline import run-*.json --output my-run.json\n";
-    return {text,
-            "random prompts measure time, but not acceptance: give your own data set for that (or simulate acceptance, "
-            "treeline plan)"};
-}
-
 }  // namespace
 
 namespace {
@@ -332,7 +285,7 @@ Exported exported(ExportKind kind, const ExportInput& input) {
         case ExportKind::check_aiperf:
             break;
     }
-    return check(input, kind);
+    return check_commands(kind, {input.recommendation, input.workload, input.round, input.context});
 }
 
 }  // namespace

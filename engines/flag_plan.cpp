@@ -154,12 +154,11 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
         plan.memory_utilisation = plan.platform.memory_utilisation;
     }
     const sim::NumberFormat cache = variant.setup.precision.kv_cache.format;
-    if (cache != plan.target.precision.kv_cache.format) {
-        plan.kv_cache = cache;
-        const sim::NumberFormat published = plan.target.precision.kv_cache.format;
-        if (!dialect_of(engine).keeps_caches_in(cache) && !caches_so_by_default(engine, cache, published)) {
-            remark(plan, fmt::format("keys and values are priced in {}, for which it has no flag", name_of(cache)));
-        }
+    if (!caches_so_by_default(engine, cache, plan.target.precision.kv_cache.format)) {
+        plan.kv_cache = engine.cache_word(cache);
+        remark(plan, plan.kv_cache.empty()
+                         ? fmt::format("keys and values are priced in {}, for which no flag is known", name_of(cache))
+                         : "");
     }
     if (plan.platform.stack.serving.states_budget) {
         plan.token_budget = plan.platform.stack.serving.step_tokens;
@@ -227,6 +226,18 @@ void remark_on_links(FlagPlan& plan) {
 
 }  // namespace
 
+namespace {
+
+/// Whether more requests at once than are served were left out. Of arrivals the server's own count follows from the rate.
+bool leaves_out_more(const sweeps::Recommendation& recommendation) {
+    return recommendation.traffic.kind != sweeps::LoadKind::arrival_rate &&
+           std::any_of(recommendation.unserved.begin(), recommendation.unserved.end(), [&](const sweeps::UnservedLoad& load) {
+               return load.point.load > sweeps::largest_batch_of(recommendation.traffic);
+           });
+}
+
+}  // namespace
+
 double planned_requests(const sweeps::Recommendation& recommendation) {
     return recommendation.settled.points.empty() ? 1.0 : sweeps::largest_batch_of(recommendation.settled);
 }
@@ -239,12 +250,12 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
     }
     FlagPlan plan = deployment_of(variant, engine, planned_requests(recommendation));
     const double context = recommendation.traffic.points.empty() ? 0.0 : sweeps::longest_context_of(recommendation.traffic);
-    const double held = recommendation.speculate ? recommendation.capacity.drafting : recommendation.capacity.plain;
     // A request that has so many tokens in the cache is to get at least one more.
     const double request =
         std::max(context > 0.0 ? context + 1.0 : 0.0, variant.setup.prompt_tokens + variant.setup.output_tokens);
     plan.request_tokens = request > 0.0 ? request + (recommendation.speculate ? best.draft_tokens : 0) : 0.0;
-    plan.cached_tokens = held * recommendation.capacity.context;
+    plan.whole_context = recommendation.capacity.whole_context;
+    plan.capped = leaves_out_more(recommendation);
     if (recommendation.speculate) {
         const std::string problem =
             why_not_drafted(variant, engine, recommendation.speculations[static_cast<std::size_t>(best.speculation)]);

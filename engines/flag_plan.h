@@ -28,16 +28,17 @@ struct FlagPlan {
     /// drafter and there are at least two lengths.
     std::vector<PlannedLength> schedule;
     std::vector<std::string> remarks;
-    sim::Platform platform = {};                ///< written are how it shares the model and which kernels it runs
-    double requests = 1.0;                      ///< that run at once at the traffic's largest load
-    Checkpoints checkpoints;                    ///< that it loads
-    std::string rollback_flag;                  ///< with which it rolls back as was priced; empty where it does so by itself
-    sim::Model target = {};                     ///< says what of it lies on the host
-    std::optional<double> memory_utilisation;   ///< share of the devices' memory, where it is not the engine's default
-    std::optional<sim::NumberFormat> kv_cache;  ///< where it is not that of the checkpoint
-    std::optional<double> token_budget;         ///< most tokens of a step, where the input states it
-    double request_tokens = 0.0;                ///< of the longest request, drafts included; 0 = not known
-    double cached_tokens = 0.0;                 ///< that memory has room for; 0 = not known
+    sim::Platform platform = {};               ///< written are how it shares the model and which kernels it runs
+    double requests = 1.0;                     ///< that run at once at the traffic's largest load
+    bool capped = false;                       ///< and no more may: a larger load was left out, as it breaks the limits
+    Checkpoints checkpoints;                   ///< that it loads
+    std::string rollback_flag;                 ///< with which it rolls back as was priced; empty where it does so by itself
+    sim::Model target = {};                    ///< says what of it lies on the host
+    std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
+    std::string kv_cache;                      ///< Engine::cache_word() where its caches are not in that format by default
+    std::optional<double> token_budget;        ///< most tokens of a step, where the input states it
+    double request_tokens = 0.0;               ///< of the longest request, drafts included; 0 = not known
+    bool whole_context = true;                 ///< Capacity::whole_context
     /// P(the first i drafts are accepted) that the server simulates instead of verifying, where the engine takes such rates
     /// (vLLM, llama.cpp); empty: it verifies.
     std::vector<double> simulated_rates = {};
@@ -75,9 +76,6 @@ EngineFlags write_vllm(FlagPlan plan);
 EngineFlags write_sglang(FlagPlan plan);
 EngineFlags write_tensorrt_llm(FlagPlan plan);
 EngineFlags write_llama_cpp(FlagPlan plan);
-
-/// With a blank before each; empty for a format that llama.cpp's caches do not have.
-std::string llama_cpp_cache_flags(sim::NumberFormat format);
 
 /// The YAML file of TensorRT-LLM alone, empty where its defaults do, and what its command calls that file.
 std::string tensorrt_llm_yaml(FlagPlan& plan);

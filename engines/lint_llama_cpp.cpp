@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/lint_caches.h"
 #include "engines/lint_input.h"
 #include "engines/lint_llama_cpp_placement.h"
 #include "engines/request_limits.h"
@@ -140,8 +141,15 @@ void check_synthetic(const Flags& flags, Findings& findings) {
     check_rates(list, rates->name, flags.number({"--spec-draft-n-max"}).value_or(3), findings);
 }
 
-/// A quantised V cache needs flash attention (src/llama-context.cpp).
-void check_cache(const Flags& flags, Findings& findings) {
+/// Formats of both caches, the drafter's among them (common/arg.cpp); a quantised V cache needs flash attention
+/// (src/llama-context.cpp).
+void check_cache(const Flags& flags, const Engine& engine, Findings& findings) {
+    for (const Flag& flag : flags.all()) {
+        if (is_one_of(flag.name, {"--cache-type-k", "-ctk", "--cache-type-v", "-ctv", "--spec-draft-type-k", "-ctkd",
+                                  "--cache-type-k-draft", "--spec-draft-type-v", "-ctvd", "--cache-type-v-draft"})) {
+            check_cache_word(flag.name, flag.value.value_or(""), engine, findings);
+        }
+    }
     const Flag* type = flags.find({"--cache-type-v", "-ctv"});
     const Flag* attention = flags.find({"--flash-attn", "-fa"});
     const std::string format = type == nullptr ? "" : type->value.value_or("");
@@ -280,7 +288,7 @@ void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& find
     check_values(flags, findings);
     check_synthetic(flags, findings);
     check_placement(flags, findings);
-    check_cache(flags, findings);
+    check_cache(flags, engine, findings);
 }
 
 }  // namespace treeline::engines

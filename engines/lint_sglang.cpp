@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/lint_caches.h"
 #include "engines/lint_input.h"
 #include "engines/lint_sglang_costs.h"
 #include "engines/lint_sglang_slots.h"
@@ -289,6 +290,9 @@ void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& r
     Flags flags(input.command.words);
     flags.complete(engine.keys);
     check_sglang_names(flags, engine, findings);
+    if (const Flag* format = flags.find({"--kv-cache-dtype"}); format != nullptr) {
+        check_cache_word(format->name, format->value.value_or(""), engine, findings);
+    }
     const std::string algorithm = check_algorithm(input, flags, engine, findings);
     if (algorithm.empty()) {
         return;

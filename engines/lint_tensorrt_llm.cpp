@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/lint_caches.h"
 #include "engines/lint_input.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -267,6 +268,9 @@ void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadF
     check_tree(config, type, findings);
     check_schedule(config, engine, type, findings);
     check_graphs(tree, findings);
+    if (tree.contains("kv_cache_config") && tree["kv_cache_config"].is_object()) {
+        check_cache_word("kv_cache_config.dtype", text_at(tree["kv_cache_config"], "dtype"), engine, findings);
+    }
 }
 
 }  // namespace treeline::engines

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "engines/deployment_file.h"
+#include "engines/lint_caches.h"
 #include "engines/parallel_flags.h"
 
 namespace treeline::engines {
@@ -168,6 +169,8 @@ void check_vllm_deployment(const Json& config, const std::string& method, const 
     }
     check_stages(method, deployment.pipeline_parallel, engine, findings);
     check_draft_ranks(config, method, deployment, findings);
+    check_cache_word("--kv-cache-dtype", deployment.cache_format, engine, findings);
+    check_cache_word("kv_cache_dtype", text_at(config, "kv_cache_dtype"), engine, findings);
     if (deployment.eager) {
         findings.add(Kind::downgrade, "--enforce-eager",
                      "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "

@@ -53,7 +53,6 @@ Dialect detail::llama_cpp_dialect() {
         .one_draft_a_module = true,
         .translates = [](const Engine& /*engine*/) { return true; },
         .write = write_llama_cpp,
-        .keeps_caches_in = [](sim::NumberFormat format) { return !llama_cpp_cache_flags(format).empty(); },
         .parallel_problem = llama_cpp_problem,
         .usual_requests = [](const sim::Platform& /*platform*/) { return 4.0; },
         .requests_option = "--parallel",

@@ -36,7 +36,7 @@ std::string placement_flags(const sim::Model& target, bool on_gpu) {
 /// otherwise.
 std::string llama_cpp_load(const FlagPlan& plan) {
     constexpr double step = 1024.0;
-    const std::optional<double> requests = raised_requests(plan);
+    const std::optional<double> requests = stated_requests(plan);
     return (requests ? fmt::format(" --parallel {:.0f} --kv-unified", std::ceil(*requests)) : "") +
            (plan.request_tokens > 0.0
                 ? fmt::format(" --ctx-size {:.0f}", step * std::ceil(plan.requests * plan.request_tokens / step))
@@ -44,12 +44,6 @@ std::string llama_cpp_load(const FlagPlan& plan) {
 }
 
 }  // namespace
-
-std::string llama_cpp_cache_flags(sim::NumberFormat format) {
-    return format == sim::NumberFormat::int8   ? " --cache-type-k q8_0 --cache-type-v q8_0"
-           : format == sim::NumberFormat::int4 ? " --cache-type-k q4_0 --cache-type-v q4_0"
-                                               : "";
-}
 
 EngineFlags write_llama_cpp(FlagPlan plan) {
     EngineFlags flags;
@@ -73,7 +67,8 @@ EngineFlags write_llama_cpp(FlagPlan plan) {
         const std::string list = nlohmann::ordered_json(plan.simulated_rates).dump();
         flags.text += " --spec-synth-rates " + list.substr(1, list.size() - 2);
     }
-    flags.text += (plan.kv_cache ? llama_cpp_cache_flags(*plan.kv_cache) : "") + llama_cpp_load(plan);
+    flags.text += (plan.kv_cache.empty() ? "" : fmt::format(" --cache-type-k {0} --cache-type-v {0}", plan.kv_cache)) +
+                  llama_cpp_load(plan);
     flags.remark = joined_remarks(plan.remarks);
     return flags;
 }

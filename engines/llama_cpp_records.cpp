@@ -22,6 +22,8 @@ std::vector<Engine> llama_cpp_engines() {
                        {DrafterKind::mtp_on_target_cache, "draft-mtp", true},
                        {DrafterKind::lookup_then_eagle3, "ngram-simple,draft-eagle3", true},
                        {DrafterKind::ngram, "ngram-simple"}};
+    engine.caches = {{sim::NumberFormat::int8, "q8_0"}, {sim::NumberFormat::int4, "q4_0"}};
+    engine.cache_words = {"f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"};  // kv_cache_types
     engine.keys = {"--spec-type",
                    "--spec-default",
                    "--spec-draft-model",

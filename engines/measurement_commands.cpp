@@ -28,7 +28,7 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
     const Measuring& measuring = measuring_of(engine);
     FlagPlan& plan = planned.plan;
     plan.request_tokens = prompt_of(run) + answer_tokens + run.draft_tokens;
-    plan.cached_tokens = recommendation.capacity.drafting * recommendation.capacity.context;
+    plan.whole_context = recommendation.capacity.whole_context;
     bool simulated = run.draft_tokens > 0 && !run.of_acceptance;
     if (simulated) {
         const std::string obstacle = measuring.why_not_simulated(plan);

@@ -10,8 +10,9 @@ double usual_requests(const Engine& engine, const sim::Platform& platform) {
 
 std::string requests_option(const Engine& engine) { return std::string(dialect_of(engine).requests_option); }
 
-std::optional<double> raised_requests(const FlagPlan& plan) {
-    return plan.requests <= usual_requests(*plan.engine, plan.platform) ? std::nullopt : std::optional(plan.requests);
+std::optional<double> stated_requests(const FlagPlan& plan) {
+    const double usual = usual_requests(*plan.engine, plan.platform);
+    return plan.requests > usual || (plan.capped && plan.requests < usual) ? std::optional(plan.requests) : std::nullopt;
 }
 
 }  // namespace treeline::engines

@@ -25,7 +25,7 @@ double usual_requests(const Engine& engine, const sim::Platform& platform);
 /// The option that says how many run at once: "--max-num-seqs".
 std::string requests_option(const Engine& engine);
 
-/// As many as the plan needs at once; nothing where the default does.
-std::optional<double> raised_requests(const FlagPlan& plan);
+/// As many as the plan needs at once, or lets run; nothing where the default does.
+std::optional<double> stated_requests(const FlagPlan& plan);
 
 }  // namespace treeline::engines

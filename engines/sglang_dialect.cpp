@@ -65,7 +65,6 @@ Dialect detail::sglang_dialect() {
             .owns_flag = [](std::string_view flag) { return flag.starts_with("--speculative-"); },
             .translates = [](const Engine& /*engine*/) { return false; },
             .write = write_sglang,
-            .keeps_caches_in = [](sim::NumberFormat format) { return format == sim::NumberFormat::fp8; },
             .parallel_problem = sglang_problem,
             .usual_requests = [](const sim::Platform& /*platform*/) { return sglang_requests; },
             .requests_option = "--max-running-requests",

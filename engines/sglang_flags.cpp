@@ -63,10 +63,10 @@ std::string sglang_deployment(const FlagPlan& plan) {
 
 /// With a blank before each.
 std::string sglang_load(const FlagPlan& plan) {
-    const std::optional<double> requests = raised_requests(plan);
+    const std::optional<double> requests = stated_requests(plan);
     return (requests ? fmt::format(" --max-running-requests {:.0f}", std::ceil(*requests)) : "") +
            (plan.token_budget ? fmt::format(" --chunked-prefill-size {:.0f}", *plan.token_budget) : "") +
-           (plan.kv_cache == sim::NumberFormat::fp8 ? " --kv-cache-dtype fp8_e4m3" : "");
+           (plan.kv_cache.empty() ? "" : " --kv-cache-dtype " + plan.kv_cache);
 }
 
 }  // namespace

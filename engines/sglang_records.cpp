@@ -15,6 +15,9 @@ Engine sglang_base(const std::string& version, const std::string& source) {
     engine.source = source;
     engine.least_capability = 7.5;  // of FlashInfer, whose attention it runs
     engine.trees = EngineTrees::sglang;
+    // fp4_e2m1: pull requests 10078 (latents) and 12612 (heads) of autumn 2025, docs/advanced_features/quantized_kv_cache.md.
+    engine.caches = {
+        {sim::NumberFormat::fp8, "fp8_e4m3"}, {sim::NumberFormat::fp4, "fp4_e2m1"}, {sim::NumberFormat::bf16, "bf16"}};
     engine.counts_root = true;
     engine.methods = {"EAGLE", "EAGLE3", "NEXTN", "STANDALONE", "NGRAM"};
     engine.drafters = {{DrafterKind::draft_model, "STANDALONE", true},
@@ -91,6 +94,8 @@ Engine v0_5_23() {
                       "--speculative-draft-window-size", "--speculative-draft-sink-size", "--speculative-moe-a2a-backend",
                       "--speculative-use-block-verification", "--speculative-domino-candidate-pool-size",
                       "--speculative-dsa-topk-backend", "--speculative-enable-w4a4-mxfp4-megamoe"});
+    // arg_groups/fields/model.py of autumn 2026; "nvfp4" came with pull request 21601.
+    engine.cache_words = {"auto", "fp8_e5m2", "fp8_e4m3", "mxfp8", "bf16", "bfloat16", "nvfp4", "fp4_mx_block16", "fp4_e2m1"};
     std::erase(engine.keys, "--speculative-dflash-draft-window-size");
     engine.retired.push_back({"--speculative-dflash-draft-window-size",
                               "is an old name, which SGLang warns of; use --speculative-draft-window-size"});

@@ -52,7 +52,6 @@ Dialect detail::tensorrt_llm_dialect() {
             .owns_flag = [](std::string_view /*flag*/) { return false; },
             .translates = [](const Engine& /*engine*/) { return false; },
             .write = write_tensorrt_llm,
-            .keeps_caches_in = [](sim::NumberFormat format) { return format == sim::NumberFormat::fp8; },
             .parallel_problem = tensorrt_llm_problem,
             .usual_requests = [](const sim::Platform& /*platform*/) { return 2048.0; },
             .requests_option = "max_batch_size",

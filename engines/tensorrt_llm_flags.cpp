@@ -84,14 +84,14 @@ std::string tensorrt_llm_lines(const sim::Platform& platform) {
 std::string cache_lines(const FlagPlan& plan) {
     const std::string lines =
         (plan.memory_utilisation ? fmt::format("  free_gpu_memory_fraction: {:.3g}\n", *plan.memory_utilisation) : "") +
-        (plan.kv_cache == sim::NumberFormat::fp8 ? "  dtype: fp8\n" : "");
+        (plan.kv_cache.empty() ? "" : fmt::format("  dtype: {}\n", plan.kv_cache));
     return lines.empty() ? "" : "kv_cache_config:\n" + lines;
 }
 
 }  // namespace
 
 std::string tensorrt_llm_yaml(FlagPlan& plan) {
-    const std::optional<double> requests = raised_requests(plan);
+    const std::optional<double> requests = stated_requests(plan);
     return tensorrt_llm_lines(plan.platform) + kernel_flags(*plan.engine, plan.platform) +
            (requests ? fmt::format("max_batch_size: {:.0f}\n", std::ceil(*requests)) : "") +
            (plan.token_budget ? fmt::format("max_num_tokens: {:.0f}\n", *plan.token_budget) : "") + cache_lines(plan) +

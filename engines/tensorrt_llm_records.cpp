@@ -39,7 +39,9 @@ Engine tensorrt_llm_base(const std::string& version, const std::string& source) 
     engine.title = "TensorRT-LLM";
     engine.version = version;
     engine.source = source;
-    engine.least_capability = 8.0;  // its support matrix; Volta went with 0.18
+    engine.caches = {{sim::NumberFormat::fp8, "fp8"}};
+    engine.cache_words = {"auto", "fp8", "nvfp4"};  // kv_cache_config.dtype; of 1.2: NVIDIA/Model-Optimizer, issue 763
+    engine.least_capability = 8.0;                  // its support matrix; Volta went with 0.18
     engine.keys = common;
     add_keys(engine, by_method);
     engine.refused = {{DrafterKind::medusa, "runs no Medusa heads on its PyTorch backend"}};
@@ -67,6 +69,8 @@ Engine v1_2() {
 Engine v1_3() {
     Engine engine = tensorrt_llm_base("1.3", "NVIDIA/TensorRT-LLM, llm_args.py of 2026 and the API reference of 1.3.0rc29");
     engine.schedule = ScheduleForm::upper_bounds;
+    // Pull request 11487 (March 2026): another format than the checkpoint's is a warning, where it was an error.
+    engine.caches.push_back({sim::NumberFormat::fp4, "nvfp4"});
     engine.trees = EngineTrees::tensorrt_llm;
     engine.methods = {"MTP", "Eagle",  "Eagle3",    "NGram",     "Draft_Target",  "PARD", "DFlash",
                       "SA",  "Medusa", "Lookahead", "SaveState", "User_Provided", "AUTO"};

@@ -78,7 +78,6 @@ Dialect detail::vllm_dialect() {
         .one_draft_a_module = true,
         .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
         .write = write_vllm,
-        .keeps_caches_in = [](sim::NumberFormat format) { return format == sim::NumberFormat::fp8; },
         .parallel_problem = vllm_problem,
         .usual_requests = vllm_requests,
         .requests_option = "--max-num-seqs",

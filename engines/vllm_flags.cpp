@@ -69,20 +69,21 @@ std::string vllm_deployment(const FlagPlan& plan) {
 
 /// vLLM refuses to start where its cache has no room for one request of the model's whole context.
 std::string vllm_context(const FlagPlan& plan) {
+    if (plan.whole_context || plan.request_tokens <= 0.0) {
+        return "";
+    }
     constexpr double step = 1024.0;
-    const double model = static_cast<double>(plan.target.max_context.value_or(0)), cached = plan.cached_tokens;
-    const double asked = std::min(step * std::ceil(plan.request_tokens / step), model);
-    return plan.request_tokens > 0.0 && model > 0.0 && cached > 0.0 && cached < model && asked <= cached
-               ? fmt::format(" --max-model-len {:.0f}", asked)
-               : "";
+    const double rounded = step * std::ceil(plan.request_tokens / step);
+    const bool shorter = !plan.target.max_context || rounded < static_cast<double>(*plan.target.max_context);
+    return fmt::format(" --max-model-len {:.0f}", shorter ? rounded : plan.request_tokens);
 }
 
 /// With a blank before each. Requests are counted in each group of attention data parallelism.
 std::string vllm_load(const FlagPlan& plan) {
-    const std::optional<double> requests = raised_requests(plan);
+    const std::optional<double> requests = stated_requests(plan);
     return (requests ? fmt::format(" --max-num-seqs {:.0f}", std::ceil(*requests / plan.platform.parallel.data)) : "") +
            (plan.token_budget ? fmt::format(" --max-num-batched-tokens {:.0f}", *plan.token_budget) : "") +
-           (plan.kv_cache == sim::NumberFormat::fp8 ? " --kv-cache-dtype fp8" : "") + vllm_context(plan);
+           (plan.kv_cache.empty() ? "" : " --kv-cache-dtype " + plan.kv_cache) + vllm_context(plan);
 }
 
 }  // namespace

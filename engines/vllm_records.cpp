@@ -25,6 +25,7 @@ Engine vllm_base(const std::string& version, const std::string& source) {
     engine.keys = {"method",        "model",    "num_speculative_tokens", "draft_tensor_parallel_size", "quantization",
                    "max_model_len", "revision", "code_revision",          "prompt_lookup_max",          "prompt_lookup_min"};
     engine.retired = {wrong_tensor_parallel};
+    engine.caches = {{sim::NumberFormat::fp8, "fp8"}};
     engine.least_capability = 7.0;  // docs/getting_started/installation; builds with CUDA 13 begin at 7.5
     return engine;
 }
@@ -143,7 +144,33 @@ Engine v0_24() {
         engine.retired, {{"speculative_token_tree", "was removed in 2026 with tree attention; vLLM drafts chains"},
                          {"disable_by_batch_size", "was removed with the V0 engine; use num_speculative_tokens_per_batch_size"},
                          {"synthetic_acceptance_rate", "became synthetic_acceptance_rates, one for each position"}});
+    engine.caches.push_back({sim::NumberFormat::int8, "int8_per_token_head"});  // pull request 38378 of April 2026
     return engine;
+}
+
+/// CacheDType of vllm/config/cache.py at 002f10e0cfa1. "nvfp4" came with pull request 40177, int4_per_token_head with 40835.
+void add_caches_of_0_33(Engine& engine) {
+    using enum sim::NumberFormat;
+    engine.caches = joined<CacheFormat>(engine.caches,
+                                        {{int4, "int4_per_token_head"}, {fp4, "nvfp4"}, {bf16, "bfloat16"}, {fp16, "float16"}});
+    engine.cache_words = {"auto",
+                          "float16",
+                          "bfloat16",
+                          "fp8",
+                          "fp8_e4m3",
+                          "fp8_e5m2",
+                          "fp8_inc",
+                          "fp8_ds_mla",
+                          "nvfp4_ds_mla",
+                          "turboquant_k8v4",
+                          "turboquant_4bit_nc",
+                          "turboquant_k3v4_nc",
+                          "turboquant_3bit_nc",
+                          "int4_per_token_head",
+                          "int8_per_token_head",
+                          "fp8_per_token_head",
+                          "nvfp4",
+                          "nvfp4_4over6"};
 }
 
 /// The newest file read: commit 002e77c1f0ef.
@@ -156,6 +183,7 @@ Engine v0_33() {
     engine.keys = joined(engine.keys, {"kv_cache_dtype", "index_share_for_mtp_iteration", "disable_eagle_block_drop",
                                        "use_heterogeneous_vocab", "enable_adaptive_verification", "dspark_draft_topk"});
     engine.retired.push_back(wrong_adaptive);
+    add_caches_of_0_33(engine);
     return engine;
 }
 

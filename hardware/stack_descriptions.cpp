@@ -133,12 +133,13 @@ std::vector<sim::MemoryReserve> read_memory_reserves(Reader& stack) {
     return reserves;
 }
 
-/// [{"weights": "int8", "multiplied": true, "least_capability": number}, ...]
+/// [{"weights": "int8", "multiplied": true, "least_capability": number}, {"caches": "fp4", ...}, ...]
 std::vector<sim::FormatNeed> read_format_needs(Reader& stack) {
     std::vector<sim::FormatNeed> needs;
     for (Reader& reader : stack.objects("format_needs")) {
         sim::FormatNeed need;
-        need.weights = reader.choice<sim::NumberFormat>("weights");
+        need.of_caches = reader.has("caches");
+        need.format = reader.choice<sim::NumberFormat>(need.of_caches ? "caches" : "weights");
         need.group_size = reader.number_or("group_size", 0.0, 0.0, 1e6);
         need.multiplied = reader.flag_or("multiplied", false);
         need.least_capability = reader.ratio("least_capability", 0.0, 99.0);

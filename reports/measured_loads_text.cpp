@@ -129,9 +129,15 @@ nlohmann::ordered_json measured_loads_json(const sim::MeasuredLoads& measured) {
                          {"measured_ms", text::rounded(1e3 * load.measured.value(), 5)},
                          {"ratio", text::rounded(load.ratio, 5)}});
     }
-    nlohmann::ordered_json json = {{"target", measured.target},   {"weights", measured.weights}, {"device", measured.device},
-                                   {"devices", measured.devices}, {"mode", measured.mode},       {"drafter", measured.drafter},
-                                   {"reach", measured.reach}};
+    nlohmann::ordered_json json = {{"target", measured.target},
+                                   {"weights", measured.weights},
+                                   {"device", measured.device},
+                                   {"devices", measured.devices},
+                                   {"mode", measured.mode}};
+    if (!measured.drafter.empty()) {
+        json["drafter"] = measured.drafter;
+    }
+    json["reach"] = measured.reach;
     if (measured.memory > 1.0) {
         json["memory"] = measured.memory;
     }

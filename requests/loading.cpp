@@ -12,18 +12,23 @@ namespace {
 
 using sim::NumberFormat;
 
-/// Whether weights of the target are in such a format.
+/// Whether weights of the target, or its keys and values, are in such a format.
 bool stores(const sim::Precision& precision, const sim::FormatNeed& need) {
     const auto matches = [&](const sim::Storage& storage) {
-        return storage.format == need.weights && (need.group_size == 0.0 || storage.group_size == need.group_size);
+        return storage.format == need.format && (need.group_size == 0.0 || storage.group_size == need.group_size);
     };
-    return (matches(precision.weights) || matches(precision.experts)) && (!need.multiplied || precision.math == need.weights);
+    return need.of_caches ? matches(precision.kv_cache)
+                          : (matches(precision.weights) || matches(precision.experts)) &&
+                                (!need.multiplied || precision.math == need.format);
 }
 
-std::string capability_problem(const sim::Precision& precision, const sim::Stack& stack, const sim::Device& device) {
+/// Of the weights, or of keys and values (`of_caches`).
+std::string capability_problem(const sim::Precision& precision, const sim::Stack& stack, const sim::Device& device,
+                               bool of_caches) {
     const std::vector<sim::FormatNeed>& needs = stack.kernels.format_needs;
     const auto need = std::find_if(needs.begin(), needs.end(), [&](const sim::FormatNeed& each) {
-        return device.compute_capability > 0.0 && device.compute_capability < each.least_capability && stores(precision, each);
+        return each.of_caches == of_caches && device.compute_capability > 0.0 &&
+               device.compute_capability < each.least_capability && stores(precision, each);
     });
     return need == needs.end() ? ""
                                : fmt::format("whose kernels need compute capability {:.1f}, and {} has {:.1f} (stack {})",
@@ -54,9 +59,15 @@ std::string why_not_loaded(const sweeps::TargetChoice& target, const sim::Platfo
                          word)
                    : "";
     }
-    const std::string problem = names_gguf(word) ? "" : capability_problem(target.precision, platform.stack, platform.device);
-    return problem.empty() ? ""
-                           : fmt::format("has weights in {} ({}), {}", name_of(target.precision.weights.format), word, problem);
+    const std::string problem =
+        names_gguf(word) ? "" : capability_problem(target.precision, platform.stack, platform.device, false);
+    if (!problem.empty()) {
+        return fmt::format("has weights in {} ({}), {}", name_of(target.precision.weights.format), word, problem);
+    }
+    const std::string of_caches = capability_problem(target.precision, platform.stack, platform.device, true);
+    return of_caches.empty()
+               ? ""
+               : fmt::format("has keys and values in {}, {}", name_of(target.precision.kv_cache.format), of_caches);
 }
 
 void load_as_gguf(sweeps::TargetChoice& target, std::span<const sim::Platform> platforms) {

@@ -101,9 +101,11 @@ struct MemoryReserve {
     }
 };
 
-/// Weights in a format for which an engine's kernels need a newer NVIDIA device than for others (Stack::least_capability).
+/// Weights, or keys and values, in a format for which an engine's kernels need a newer NVIDIA device than for others
+/// (Stack::least_capability).
 struct FormatNeed {
-    NumberFormat weights = NumberFormat::fp8;
+    NumberFormat format = NumberFormat::fp8;
+    bool of_caches = false;   ///< of keys and values
     double group_size = 0.0;  ///< elements to a scale; 0 = any
     bool multiplied = false;  ///< only where products are computed in the format, too
     double least_capability = 0.0;

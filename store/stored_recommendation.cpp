@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "engines/priced_engine.h"
@@ -37,10 +38,29 @@ sweeps::DesignSpace space_of(const sweeps::Workload& workload) {
     return space;
 }
 
+/// What a list of stored answers calls it: its own title, or model and platform ("Speculative decoding of qwen3-8b on h200,
+/// vllm-0.26"); of more than two platforms their number.
+std::string title_of(const requests::WorkloadSource& source) {
+    constexpr std::size_t most = 2;
+    if (source.raw.contains("title")) {
+        return source.input.title;
+    }
+    std::vector<std::string> platforms;
+    for (const sweeps::Variant& variant : source.input.workload.variants) {
+        const std::string label = sweeps::label_of(variant.setup.platform);
+        if (std::find(platforms.begin(), platforms.end(), label) == platforms.end()) {
+            platforms.push_back(label);
+        }
+    }
+    return fmt::format("{} on {}", source.input.title,
+                       platforms.size() <= most ? fmt::format("{}", fmt::join(platforms, " and "))
+                                                : fmt::format("{} platforms", platforms.size()));
+}
+
 Question question_of(const RecommendRequest& request, const requests::Catalogue& catalogue) {
     const requests::WorkloadSource& source = request.source;
     const RecommendJson flags = RecommendJson::object({{"command", "recommend"}});
-    return {source.input.title,
+    return {title_of(source),
             source.raw.dump(),
             source.folder.empty() ? "" : std::filesystem::absolute(source.folder).string(),
             flags.dump(),

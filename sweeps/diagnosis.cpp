@@ -38,6 +38,17 @@ RoundParts parts_of(const sim::CompiledRound& round, const sim::DesignPoint& poi
     return parts;
 }
 
+/// A step of plain decoding at a load, with the same share of prompts. The mode is the deployment's: without graphs where its
+/// log says so.
+Seconds predicted_plain(const sim::CompiledRound& round, const DiagnosedPoint& measured, bool graphs) {
+    sim::DesignPoint point = measured.point;
+    point.speculation = 0;
+    const sim::RoundEstimate plain = sim::evaluate(round, point);
+    const Seconds host = diagnosis::launched_one_by_one(round.pass(sim::PassId::plain), measured.setup.platform);
+    const Seconds pass = plain.round - plain.host - plain.prompts;
+    return graphs ? plain.round : plain.round + std::max(Seconds(0.0), host - pass);
+}
+
 DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& input) {
     const sim::CompiledRound round = sim::compile_round(measured.setup);
     const sim::RoundEstimate estimate = sim::evaluate(round, measured.point);
@@ -46,15 +57,12 @@ DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& inpu
     load.measured = Seconds(measured.cell.round_seconds());
     load.parts = parts_of(round, measured.point, estimate);
     load.predicted = estimate.round;
-    // Of the same share of prompts: a step of plain decoding at this load.
-    sim::DesignPoint plain_point = measured.point;
-    plain_point.speculation = 0;
-    const sim::RoundEstimate plain = sim::evaluate(round, plain_point);
-    load.plain_predicted = plain.round;
     const diagnosis::PlainStep step_of_plain = diagnosis::plain_step(input.plain, measured.cell);
-    const double factor = step_of_plain.factor;
+    const double factor = step_of_plain.factor;  // of steps with graphs
+    load.plain_predicted = predicted_plain(round, measured, factor > 0.0 || input.settings.graphs != runs::GraphMode::none);
     load.plain_interpolated = factor > 0.0 && step_of_plain.time <= Seconds(0.0);
     load.plain_measured = load.plain_interpolated ? load.plain_predicted * factor : step_of_plain.time;
+    load.plain_expected = factor > 0.0 ? load.plain_measured : predicted_plain(round, measured, true);
     load.expected = load.predicted * (factor > 0.0 ? factor : 1.0);
     load.accept_length = measured.cell.accept_length();
     const Seconds step = factor > 0.0 ? load.plain_measured : load.plain_predicted;

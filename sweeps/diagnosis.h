@@ -57,7 +57,8 @@ struct DiagnosedLoad {
     Seconds predicted;
     Seconds plain_measured;  ///< of this very load, or interpolated between others; 0 = not known
     bool plain_interpolated = false;
-    Seconds plain_predicted;
+    Seconds plain_predicted;      ///< in the deployment's mode: without graphs where its log says so and none was measured
+    Seconds plain_expected;       ///< where rounds took what is expected of them: with graphs
     Seconds expected;             ///< predicted, in proportion to what plain decoding is measured over predicted
     double accept_length = 0.0;   ///< measured; 0 = not known
     double break_even = 0.0;      ///< accept length below which this round loses to plain decoding

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/constants.h"
 #include "text/number_text.h"
 
 namespace treeline::sweeps {
@@ -27,6 +28,31 @@ double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row) {
         }
     }
     return runs;
+}
+
+std::string in_words_of(const sim::Stack& stack, const std::vector<EngineWords>& all) {
+    const std::string_view engine = stack.engine_word();
+    std::string words;
+    for (const EngineWords& each : all) {
+        if (engine.empty() || each.engine == engine) {
+            words += fmt::format("{}{} {}", words.empty() ? "" : ", ", each.title, each.words);
+        }
+    }
+    return words.empty() ? "" : " (" + words + ")";
+}
+
+bool captures_sizes(const sim::Platform& platform) {
+    return platform.stack.engine_word() != "llama.cpp" && platform.device.kind == sim::DeviceKind::gpu &&
+           !platform.device.metal;
+}
+
+Seconds launched_one_by_one(const sim::CompiledPass& pass, const sim::Platform& platform) {
+    const double operations = pass.launches / std::max(1.0, platform.stack.launches_per_operation(platform.by_laws()));
+    return Seconds(operations * sim::eager_kernels * sim::eager_kernel);
+}
+
+std::string plain_steps(const DiagnosedLoad& load) {
+    return load.plain_measured > Seconds(0.0) ? "plain steps" : "predicted plain steps";
 }
 
 void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy,
@@ -58,7 +84,8 @@ void add_predicted_drafter_host(const Diagnosis& diagnosis, std::vector<Cause>& 
         std::min(captured.platform.stack.passes.host_per_draft_pass, captured_draft_pass);
     const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(captured), point.point).round;
     const double passes = draft_passes(round, round.row(point.point.speculation));
-    if (saved / focus.predicted > 0.08 && saved / focus.measured > 0.08 && passes > 0.0) {
+    if (saved / focus.predicted > 0.08 && saved / focus.measured > 0.08 && passes > 0.0 &&
+        diagnosis::captures_sizes(point.setup.platform)) {
         add(causes, CauseKind::drafter_not_captured, saved / focus.measured, false,
             fmt::format("Of the predicted round of {}, {} are host time of {:.0f} passes of the drafter, {} each: on {} they "
                         "are launched or "
@@ -113,7 +140,9 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
                     fmt::format(
                         "Every draft pass waits for all-reduces over {:g} ranks; on one rank a round would take {} less.",
                         point.setup.platform.ranks, ms(saved)),
-                    "run the drafter on one rank (vLLM draft_tensor_parallel_size: 1)");
+                    "run the drafter on one rank" +
+                        diagnosis::in_words_of(point.setup.platform.stack,
+                                               {{"vllm", "vLLM", "draft_tensor_parallel_size: 1"}}));
             }
         }
     }
@@ -133,7 +162,7 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
             fmt::format("Beside the drafter, memory holds {:g} sequences of {:g} tokens, without it {:g}; of {:g} requests in "
                         "flight the others wait.",
                         with, std::round(point.point.context), without, focus.cell.batch),
-            "a smaller drafter, an fp8 cache, or more memory for the cache");
+            "a smaller drafter, a cache in 8 bits, or more memory for the cache");
     }
 }
 
@@ -151,20 +180,22 @@ void add_losses(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
         return;
     }
     const bool hopeless = focus.ceiling < 1.0;
-    const double without = (hopeless ? focus.ceiling : focus.speedup) / mended;
+    const Seconds plain = focus.plain_measured > Seconds(0.0) ? focus.plain_measured : focus.plain_predicted;
+    const double without = (hopeless ? focus.ceiling : focus.speedup) / mended * (focus.plain_expected / plain);
     const bool helps = excess > 0.0 && without >= 1.0;
     if (hopeless) {
         add(causes, CauseKind::ceiling, 1.0 - focus.ceiling, true,
-            fmt::format("At {} a round takes {:.2f} plain steps, more than the {} tokens that it can yield: even with every "
+            fmt::format("At {} a round takes {:.2f} {}, more than the {} tokens that it can yield: even with every "
                         "draft accepted it would run at {:.2f}x.{}",
-                        at(focus.cell), focus.break_even, focus.cell.most_accepted() + 1, focus.ceiling,
+                        at(focus.cell), focus.break_even, diagnosis::plain_steps(focus), focus.cell.most_accepted() + 1,
+                        focus.ceiling,
                         helps ? fmt::format(" Without what it takes too long it could run at up to {:.2f}x.", without) : ""),
             helps ? "first what makes the round too long" : "no better drafter helps here",
             helps ? "until then fewer draft tokens at this load, or none" : "fewer draft tokens at this batch, or none");
     } else {
         add(causes, CauseKind::below_break_even, 1.0 - focus.speedup, true,
-            fmt::format("At {} a round yields {:.2f} tokens and takes {:.2f} plain steps; {}", at(focus.cell),
-                        focus.accept_length, focus.break_even,
+            fmt::format("At {} a round yields {:.2f} tokens and takes {:.2f} {}; {}", at(focus.cell), focus.accept_length,
+                        focus.break_even, diagnosis::plain_steps(focus),
                         helps ? fmt::format("without what it takes too long it would run at {:.2f}x.", without)
                               : fmt::format("with every draft accepted it would run at {:.2f}x.", focus.ceiling)),
             helps ? "first what makes the round too long" : "",
@@ -194,9 +225,11 @@ void add_idle(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     }
     if (worst > 0.02) {
         add(causes, CauseKind::idle_drafter, worst / (1.0 + worst), true, evidence,
-            "where a schedule drafts nothing most of the time, serve that traffic without a drafter; engines "
-            "keep the drafter's "
-            "cache in step and may capture fewer graphs (vLLM issues 49548, 49986)");
+            "where a schedule drafts nothing most of the time, serve that traffic without a drafter; engines keep the "
+            "drafter's "
+            "cache in step and may capture fewer graphs" +
+                diagnosis::in_words_of(diagnosis.input.idle.front().setup.platform.stack,
+                                       {{"vllm", "vLLM", "issues 49548, 49986"}}));
     }
 }
 

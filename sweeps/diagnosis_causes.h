@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sweeps/diagnosis.h"
@@ -21,6 +22,21 @@ std::string percent(double share);
 std::string at(const runs::RunCell& cell);
 /// Runs of a pass of the drafter in a round.
 double draft_passes(const sim::CompiledRound& round, const sim::RoundRow& row);
+/// An engine, as Stack::engine_word() calls it, and its own words for something.
+struct EngineWords {
+    std::string_view engine, title, words;
+};
+/// What the stack's engine calls it, or all that have it where the stack is no engine's: " (vLLM a, SGLang b)". Empty where the
+/// engine has no such thing.
+std::string in_words_of(const sim::Stack& stack, const std::vector<EngineWords>& all);
+/// Whether the platform's software replays passes from CUDA graphs that it captured for set sizes, as engines on PyTorch do.
+/// llama.cpp has no such option (common/arg.cpp), MLX and CPUs no such graphs.
+bool captures_sizes(const sim::Platform& platform);
+
+/// Host time of a pass whose kernels are launched one by one instead of being replayed from a graph.
+Seconds launched_one_by_one(const sim::CompiledPass& pass, const sim::Platform& platform);
+/// "plain steps", and "predicted plain steps" where none was measured.
+std::string plain_steps(const DiagnosedLoad& load);
 /// A cause that needs no fit: it ranks by what it accounts for.
 void add(std::vector<Cause>& causes, CauseKind kind, double share, bool beyond, std::string evidence, std::string remedy,
          std::string fewer_drafts = "");

@@ -255,11 +255,13 @@ void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& caus
 void diagnosis::add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     const double excess = std::max(0.0, (focus.measured - focus.expected) / focus.measured);
+    const sim::Stack& stack = diagnosis.input.rounds[diagnosis.focus].setup.platform.stack;
     if (focus.cell.eager_steps > focus.cell.captured_steps) {
         add(causes, CauseKind::rounds_not_captured, std::max(0.5, excess), true,
             fmt::format("The log says that {} of the steps at {} ran without a graph.",
                         percent(focus.cell.eager_steps / (focus.cell.eager_steps + focus.cell.captured_steps)), at(focus.cell)),
-            "raise the largest captured batch (SGLang --cuda-graph-max-bs) or lower the running requests");
+            "raise the largest captured batch" + in_words_of(stack, {{"sglang", "SGLang", "--cuda-graph-max-bs"}}) +
+                " or lower the running requests");
         return;
     }
     const runs::RunSettings& settings = diagnosis.input.settings;
@@ -271,9 +273,10 @@ void diagnosis::add_logged_graphs(const Diagnosis& diagnosis, std::vector<Cause>
              fmt::format("The log says that passes run {}{}. At {} a round takes {} where {} were expected.",
                          none ? "without graphs" : "in pieces of graphs", words, at(focus.cell), ms(focus.measured),
                          ms(focus.expected)),
-             none ? "leave out what switches graphs off (enforce_eager, disable_cuda_graph)"
-                  : "an attention back end that supports several rows of a sequence in whole graphs, or a cache in 16 bits "
-                    "(vLLM issue 49547)"});
+             none ? "leave out what switches graphs off" +
+                        in_words_of(stack, {{"vllm", "vLLM", "--enforce-eager"}, {"sglang", "SGLang", "--disable-cuda-graph"}})
+                  : "an attention back end that supports several rows of a sequence in whole graphs, or a cache in 16 bits" +
+                        in_words_of(stack, {{"vllm", "vLLM", "issue 49547"}})});
     }
 }
 

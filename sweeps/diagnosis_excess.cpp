@@ -12,6 +12,7 @@ namespace treeline::sweeps {
 namespace {
 
 using diagnosis::at;
+using diagnosis::captures_sizes;
 using diagnosis::Hypothesis;
 using diagnosis::ms;
 using diagnosis::notable;
@@ -179,7 +180,10 @@ void add_unexplained(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
                                "neither their batches nor their drafts, contexts or prompts.",
                                at(focus.cell), ms(focus.measured), ms(focus.expected), diagnosis.loads.size()),
                    "measure this load again, with a warm-up, and its neighbours; then look for what is peculiar to it: another "
-                   "process on the devices, compilation during the run, a size without a captured graph");
+                   "process on the devices, compilation during the run" +
+                       std::string(captures_sizes(diagnosis.input.rounds[diagnosis.focus].setup.platform)
+                                       ? ", a size without a captured graph"
+                                       : ""));
 }
 
 }  // namespace

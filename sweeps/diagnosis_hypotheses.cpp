@@ -16,13 +16,10 @@ namespace {
 
 using diagnosis::draft_passes;
 using diagnosis::Hypothesis;
+using diagnosis::launched_one_by_one;
 
 /// Captured sizes of engines that capture every eighth (vLLM; SGLang and TensorRT-LLM are similar), and the largest.
 constexpr double captured_step = 8.0, largest_captured = 512.0;
-
-double launches_eager(const sim::CompiledPass& pass, const sim::Stack& stack, bool calibrated) {
-    return pass.launches / std::max(1.0, stack.launches_per_operation(calibrated)) * sim::eager_kernels * sim::eager_kernel;
-}
 
 double next_captured(double tokens) {
     return tokens <= 4.0 ? std::exp2(std::ceil(std::log2(tokens))) : captured_step * std::ceil(tokens / captured_step);
@@ -71,13 +68,13 @@ double drafter_eager(const DiagnosedPoint& point, const sim::CompiledRound& roun
     if (passes <= 0.0) {
         return 0.0;
     }
-    const double host = launches_eager(round.pass(sim::PassId::draft), platform.stack, platform.by_laws());
+    const double host = launched_one_by_one(round.pass(sim::PassId::draft), platform).value();
     return passes * host - sim::evaluate(round, point.point).draft.value();
 }
 
 double verify_eager(const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow&) {
     const sim::Platform& platform = point.setup.platform;
-    const double host = launches_eager(round.pass(sim::PassId::verify_unrolled), platform.stack, platform.by_laws());
+    const double host = launched_one_by_one(round.pass(sim::PassId::verify_unrolled), platform).value();
     return host - sim::evaluate(round, point.point).verify.value();
 }
 
@@ -111,38 +108,42 @@ double copied_states(const DiagnosedPoint& point, const sim::CompiledRound& roun
 
 std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& diagnosis) {
     const std::optional<double> slow = slow_from(diagnosis);
+    const sim::Platform& platform = diagnosis.input.rounds.front().setup.platform;
+    const auto of_engine = [&](const std::vector<EngineWords>& all) { return in_words_of(platform.stack, all); };
+    const std::string captured_sizes = of_engine({{"vllm", "vLLM", "cudagraph_capture_sizes"},
+                                                  {"sglang", "SGLang", "--cuda-graph-max-bs"},
+                                                  {"tensorrt-llm", "TensorRT-LLM", "cuda_graph_config"}});
     std::vector<Hypothesis> all = {
         hypothesis(diagnosis, CauseKind::drafter_not_captured, 0.25, 2.0, "the drafter's kernels launched one by one",
-                   "check that the engine's log captures graphs for the drafter, too; a newer version may (vLLM from 0.10 on "
-                   "for EAGLE, "
-                   "pull request 47460 for draft models)",
+                   "check that the engine's log captures graphs for the drafter, too; a newer version may" +
+                       of_engine({{"vllm", "vLLM", "from 0.10 on for EAGLE, pull request 47460 for draft models"}}),
                    drafter_eager, "draft fewer tokens"),
         hypothesis(diagnosis, CauseKind::rounds_not_captured, 0.2, 1.5, "all kernels of a verification launched one by one",
-                   "raise the largest captured size (vLLM cudagraph_capture_sizes, SGLang --cuda-graph-max-bs) to batch x "
-                   "(draft tokens + "
-                   "1), and look for a downgrade of the graph mode in the log",
+                   "raise the largest captured size" + captured_sizes +
+                       " to batch x (draft tokens + 1), and look for a downgrade of the graph mode in the log",
                    [&](const DiagnosedPoint& point, const sim::CompiledRound& round, const sim::RoundRow& row) {
                        return verified_rows(point) < slow.value_or(0.0) ? 0.0 : verify_eager(point, round, row);
                    }),
         hypothesis(diagnosis, CauseKind::padding, 0.6, 1.6, "rows padded to the next captured size",
-                   "add batch x (draft tokens + 1) to the captured sizes", padded),
+                   "add batch x (draft tokens + 1) to the captured sizes" + captured_sizes, padded),
         hypothesis(
             diagnosis, CauseKind::slots_apart, 0.4, 1.6, "as many rounds of one slot as there are slots",
             "a newer build (llama.cpp pull request 25278 puts several tokens of each slot into one pass where states are "
             "recurrent; builds and back ends differ), or a single slot (--parallel 1)",
             slots_apart, "no drafts while several slots are busy: plain decoding of slots is batched"),
         hypothesis(diagnosis, CauseKind::rows_cost_more, 0.0, 0.0, "each drafted token of the batch",
-                   "measure the time of a pass over 1, 2, 4, 8 tokens (llama-bench -p, or the batch without speculation): "
-                   "kernels for few "
-                   "rows, or attention with several queries, are slow here",
+                   "measure the time of a pass over 1, 2, 4, 8 tokens" +
+                       of_engine({{"llama.cpp", "llama.cpp", "llama-bench -p"}}) +
+                       ", or the batch without speculation: kernels for few rows, or attention with several queries, are slow "
+                       "here",
                    [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow& row) {
                        return point.point.batch * row.draft_tokens;
                    }),
         hypothesis(
             diagnosis, CauseKind::verify_attention, 0.0, 0.0, "each cached token of the batch",
             "another attention back end: kernels made for prompts, or for one row a sequence, walk the whole cache with few "
-            "multiprocessors when several rows are verified (flash-attention pull requests 176 and 190, vLLM 51320 and "
-            "51995)",
+            "multiprocessors when several rows are verified" +
+                of_engine({{"vllm", "vLLM", "issue 51320, pull request 51995"}}),
             [](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) {
                 return point.point.batch * point.cell.context;
             },
@@ -159,8 +160,12 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
             }),
         hypothesis(
             diagnosis, CauseKind::draft_passes, 0.0, 0.0, "each pass of the drafter",
-            "between the drafter's passes the host may wait, sample or launch: look for a graph of all of them (SGLang, vLLM "
-            "from 0.25 on), and for a drafter that runs in a slower format or without its own vocabulary",
+            captures_sizes(platform)
+                ? "between the drafter's passes the host may wait, sample or launch: look for a graph of all of them" +
+                      of_engine({{"vllm", "vLLM", "from 0.25 on"}, {"sglang", "SGLang", "has one"}}) +
+                      ", and for a drafter that runs in a slower format or without its own vocabulary"
+                : "between the drafter's passes the host may wait, sample or launch: look for a drafter that runs in a slower "
+                  "format, without its own vocabulary or on another device",
             [](const DiagnosedPoint&, const sim::CompiledRound& round, const sim::RoundRow& row) {
                 return draft_passes(round, row);
             },
@@ -183,8 +188,9 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
         all.push_back(hypothesis(
             diagnosis, CauseKind::from_a_size_on, 0.0, 0.0,
             fmt::format("each round of {:g} verified tokens and more, while smaller ones take what was expected,", *slow),
-            "see what changes at this size: the largest captured graph (vLLM cudagraph_capture_sizes, SGLang "
-            "--cuda-graph-max-bs), a back end or kernel that takes over, memory that runs out",
+            "see what changes at this size: " +
+                (captures_sizes(platform) ? "the largest captured graph" + captured_sizes + ", " : "") +
+                "a back end or kernel that takes over, memory that runs out",
             [&](const DiagnosedPoint& point, const sim::CompiledRound&, const sim::RoundRow&) {
                 return verified_rows(point) < *slow ? 0.0 : 1.0;
             }));
@@ -214,7 +220,9 @@ std::vector<diagnosis::Hypothesis> diagnosis::hypotheses_of(const Diagnosis& dia
         return point.cell.captured_steps > 0.0 && point.cell.eager_steps <= 0.0;
     });
     std::erase_if(all, [&](const Hypothesis& each) {
-        if (captured && each.kind == CauseKind::rounds_not_captured) {
+        const bool of_sizes = each.kind == CauseKind::rounds_not_captured || each.kind == CauseKind::drafter_not_captured ||
+                              each.kind == CauseKind::padding;
+        if ((captured && each.kind == CauseKind::rounds_not_captured) || (of_sizes && !captures_sizes(platform))) {
             return true;
         }
         const bool same_passes =

@@ -134,12 +134,14 @@ void compare_with_best_plain(std::vector<Candidate>& candidates, const std::vect
     });
 }
 
-Capacity capacity_of(const sim::CompiledRound& round, int speculation, const Traffic& traffic) {
+Capacity capacity_of(const sim::CompiledRound& round, const sim::Model& target, int speculation, const Traffic& traffic) {
     Capacity capacity;
     capacity.context = longest_context_of(traffic);
     capacity.plain = most_sequences(round, 0, capacity.context);
     capacity.off = most_sequences(StartedRound(round, speculation).get(), sim::drafting_off, capacity.context);
     capacity.drafting = most_sequences(round, speculation, capacity.context);
+    capacity.whole_context = !target.max_context || sim::memory_holds(round, round.row(speculation), round.groups,
+                                                                      static_cast<double>(*target.max_context));
     capacity.allowed = round.memory.capacity;
     capacity.parts = sim::memory_parts(round, {speculation, std::max(1.0, capacity.drafting), capacity.context});
     return capacity;
@@ -214,7 +216,7 @@ void add_schedules(const sim::CompiledRound& round, const Workload& workload, Re
     answer.schedule =
         best_schedule(round, workload, switchable(runnable(round), workload.speculations, switching, best.speculation), best);
     answer.settled = settled_on(round, best.plan, workload.traffic);
-    answer.capacity = capacity_of(round, best.speculation, workload.traffic);
+    answer.capacity = capacity_of(round, answer.variants[best.variant].setup.target, best.speculation, workload.traffic);
 }
 
 /// The variants without a candidate, what a limit keeps from being the best first, and what nobody can run yet last.

@@ -75,6 +75,7 @@ struct Capacity {
     double drafting = 0.0;               ///< with the recommended shape
     double off = 0.0;                    ///< with the drafter in memory and nothing drafted
     double context = 0.0;                ///< where
+    bool whole_context = true;           ///< whether each group of devices holds a sequence of the model's longest context
     Bytes allowed;                       ///< of one device
     std::vector<sim::MemoryPart> parts;  ///< of one device, with the recommended shape and as many sequences as it holds
 };

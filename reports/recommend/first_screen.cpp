@@ -151,22 +151,32 @@ std::string repository_note(const sweeps::Answer& answer) {
                      known->draft_tokens > 1 ? "s" : "", text::ratio_text(known->gain));
 }
 
-/// What to know before running it, the most important first.
-std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optional<engines::EngineFlags>& flags) {
-    std::vector<std::string> notes;
-    if (answer.result.recommendation) {
-        notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
-        if (std::string note = repository_note(answer); !note.empty()) {
-            notes.push_back(std::move(note));
-        }
+std::vector<std::string> notes_on_loads(const sweeps::Answer& answer) {
+    const auto& found = answer.result.recommendation;
+    return found ? load_notes(*found, answer.input.workload.traffic.kind) : std::vector<std::string>{};
+}
+
+/// The first note on loads, and what the command needs to do what was priced: shown however little room there is.
+std::vector<std::string> needed_notes(const sweeps::Answer& answer, const std::optional<engines::EngineFlags>& flags) {
+    std::vector<std::string> notes = notes_on_loads(answer);
+    notes.resize(std::min<std::size_t>(1, notes.size()));
+    if (flags && !flags->text.empty() && !flags->remark.empty()) {
+        notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
     }
     if (std::string note = context_note(answer.input); !note.empty()) {
         notes.push_back(std::move(note));
     }
-    if (flags && !flags->text.empty() && !flags->remark.empty()) {
-        notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
-    }
+    return notes;
+}
+
+/// What else to know before running it, the most important first.
+std::vector<std::string> notes_of(const sweeps::Answer& answer) {
+    std::vector<std::string> notes = notes_on_loads(answer);
+    notes.erase(notes.begin(), notes.begin() + std::min<std::ptrdiff_t>(1, std::ssize(notes)));
     if (answer.result.recommendation) {
+        if (std::string note = repository_note(answer); !note.empty()) {
+            notes.push_back(std::move(note));
+        }
         if (std::string note = untrained_note(*answer.result.recommendation); !note.empty()) {
             notes.push_back(std::move(note));
         }
@@ -208,15 +218,21 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer, const std::optio
 
 std::size_t lines_of(const std::string& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }
 
-/// As many of the notes as there is room for.
-std::string shown_notes(const std::vector<std::string>& notes, std::size_t room) {
+std::string shown_note(const std::string& note) {
+    const bool labelled = note.starts_with("Excluded:");
+    return text::wrapped((labelled ? "" : "Note: ") + note, screen_width, "  ") + "\n";
+}
+
+/// Those that are needed, and as many of the others as there is room for; one at least.
+std::string shown_notes(const std::vector<std::string>& needed, const std::vector<std::string>& others, std::size_t room) {
     std::string text;
-    for (std::size_t i = 0; i < std::min(most_notes, notes.size()); ++i) {
-        const bool labelled = notes[i].starts_with("Excluded:");
-        const std::string note = text::wrapped((labelled ? "" : "Note: ") + notes[i], screen_width, "  ") + "\n";
-        if (i == 0 || lines_of(text + note) <= room) {
-            text += note;
-        }
+    for (const std::string& note : needed) {
+        text += shown_note(note);
+    }
+    const std::size_t most = most_notes - std::min(most_notes, needed.size());
+    for (std::size_t i = 0; i < std::min(most, others.size()); ++i) {
+        const std::string note = shown_note(others[i]);
+        text += text.empty() || lines_of(text + note) <= room ? note : "";
     }
     return text;
 }
@@ -233,7 +249,7 @@ std::string first_screen(const sweeps::Answer& answer) {
     }
     const std::string more = more_text(recommendation_sections());
     const std::size_t used = lines_of(text + more);
-    return text + shown_notes(notes_of(answer, flags), most_lines - std::min(most_lines, used)) + more;
+    return text + shown_notes(needed_notes(answer, flags), notes_of(answer), most_lines - std::min(most_lines, used)) + more;
 }
 
 }  // namespace treeline::reports

@@ -70,9 +70,13 @@ std::string loads_text(const sweeps::Diagnosis& diagnosis) {
                    (load.plain_interpolated ? "~" : "") + plain_ms(load.plain_measured), text::fixed_text(load.break_even, 2),
                    ratio_or_blank(load.speedup), text::ratio_text(load.ceiling)});
     }
+    const bool predicted = std::any_of(diagnosis.loads.begin(), diagnosis.loads.end(), [](const sweeps::DiagnosedLoad& load) {
+        return load.plain_measured <= Seconds(0.0) && load.speedup > 0.0;
+    });
     const bool interpolated = std::any_of(diagnosis.loads.begin(), diagnosis.loads.end(),
                                           [](const sweeps::DiagnosedLoad& load) { return load.plain_interpolated; });
-    return table.text() + (interpolated ? "~ plain decoding was not measured at this load, but at others around it.\n" : "");
+    return table.text() + (interpolated ? "~ plain decoding was not measured at this load, but at others around it.\n" : "") +
+           (predicted ? "Where no plain step was measured, speed-ups are over the predicted one.\n" : "");
 }
 
 std::string laws_text(const sweeps::Diagnosis& diagnosis) {
@@ -196,7 +200,11 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
     const double off = focus.measured / focus.expected - 1.0;
     text += std::abs(off) < 0.05 ? "the model expects the same. " : fmt::format("{} were expected. ", text_of(focus.expected));
     if (focus.speedup > 0.0) {
-        text += fmt::format("It runs at {} of plain decoding, and at most at {}. ", text::ratio_text(focus.speedup),
+        const bool measured = focus.plain_measured > Seconds(0.0);
+        text += fmt::format("It runs at {} of plain decoding{}, and at most at {}. ", text::ratio_text(focus.speedup),
+                            measured ? ""
+                                     : fmt::format(" as predicted ({} a step{})", text_of(focus.plain_predicted),
+                                                   input.settings.graphs == runs::GraphMode::none ? " without graphs" : ""),
                             text::ratio_text(focus.ceiling));
         if (focus.served_speedup > 0.0) {
             text += fmt::format("Served, with the prompts of other requests, it is {} (TPOT against TPOT). ",

@@ -151,6 +151,12 @@ FlagJson drafter_meant(const std::vector<FlagJson>& known, const DrafterFlags& f
     return found != known.end() ? *found : drafter_of_flag(flags.drafter);
 }
 
+/// Whether a description says how many of its drafts are accepted: itself, by a published drafter, or in its parts.
+bool states_acceptance(const FlagJson& drafter) {
+    return drafter.contains("acceptance") || drafter.contains("published") ||
+           (drafter.contains("otherwise") && drafter["otherwise"].is_object() && states_acceptance(drafter["otherwise"]));
+}
+
 /// A --drafter that names no drafter: all that are known, or none at all.
 void set_word(const DrafterFlags& word, std::size_t among, FlagJson& drafters) {
     if (!word.acceptance.empty() || !word.accept_length.empty()) {
@@ -188,7 +194,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
             drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")));
         } else if (is_kind_alone(drafter)) {
             drafter = drafter["kind"];  // as published ones of this kind accept
-        } else if (!drafter.contains("acceptance") && !drafter.contains("published")) {
+        } else if (!states_acceptance(drafter)) {
             throw text::InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
                              "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (the first) "

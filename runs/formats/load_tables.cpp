@@ -74,9 +74,9 @@ std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
     return turned;
 }
 
-/// Whether cells between commas are the headings of a table, and no sentence.
+/// Whether cells between commas are the headings of a table, and no sentence: two of them, and half of all, are known.
 bool are_headings(const Cells& cells) {
-    constexpr std::ptrdiff_t least = 3, most = 64;
+    constexpr std::ptrdiff_t least = 2, most = 64;
     const bool names = std::ssize(cells) >= least && std::ssize(cells) <= most &&
                        std::all_of(cells.begin(), cells.end(), [](const auto& cell) {
                            return !cell.empty() && std::isdigit(static_cast<unsigned char>(cell.front())) == 0 &&
@@ -87,7 +87,7 @@ bool are_headings(const Cells& cells) {
     }
     const auto known = std::count_if(cells.begin(), cells.end(),
                                      [](const std::string& cell) { return role_of(plain_words(cell)) != Role::none; });
-    return known + 1 >= least && 2 * known >= std::ssize(cells);
+    return known >= least && 2 * known >= std::ssize(cells);
 }
 
 class LoadTables : public LineReader {

@@ -117,6 +117,16 @@ END
 expect 0 'qwen3-8b \(.*fp8.*\) on 2 x h100-sxm .*sglang' diagnose told.log --model qwen3-8b --device h100-sxm --drafter eagle3
 expect 0 'qwen3-8b .*on 2 x h100-sxm .*vllm' diagnose told.log --model qwen3-8b --precision '{"checkpoint": "bf16", "kv_cache": "bf16"}' --device h100-sxm --stack vllm --drafter eagle3
 expect 2 'needs .*drafter|drafter' diagnose my-run.json --model llama-3.1-8b --device h100-sxm
+# Without a measured step of plain decoding the speed-up is over a predicted one, in the mode of the log.
+expect 0 'It runs at [0-9.]+x of plain decoding as predicted \([0-9.]+ ms a step\), and at most' diagnose told.log --device h100-sxm
+cat >eager.log <<'END'
+INFO 11-20 10:00:00 [core.py:93] Initializing a V1 LLM engine (v0.12.0) with config: model='meta-llama/Llama-3.1-8B-Instruct', speculative_config=SpeculativeConfig(method='eagle3', model='yuhuili/EAGLE3-LLaMA3.1-Instruct-8B', num_spec_tokens=3), tensor_parallel_size=1, enforce_eager=True
+INFO 11-20 10:00:10 [loggers.py:257] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 390.0 tokens/s, Running: 8 reqs, Waiting: 0 reqs, GPU KV cache usage: 5.2%, Prefix cache hit rate: 0.0%
+INFO 11-20 10:00:10 [metrics.py:100] SpecDecoding metrics: Mean acceptance length: 2.42, Accepted throughput: 228.80 tokens/s, Drafted throughput: 483.60 tokens/s, Accepted: 2288 tokens, Drafted: 4836 tokens, Per-position acceptance rate: 0.700, 0.450, 0.270, Avg Draft acceptance rate: 47.3%
+INFO 11-20 10:00:20 [loggers.py:257] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 398.6 tokens/s, Running: 8 reqs, Waiting: 0 reqs, GPU KV cache usage: 5.2%, Prefix cache hit rate: 0.0%
+INFO 11-20 10:00:20 [metrics.py:100] SpecDecoding metrics: Mean acceptance length: 2.42, Accepted throughput: 233.80 tokens/s, Drafted throughput: 494.40 tokens/s, Accepted: 2338 tokens, Drafted: 4944 tokens, Per-position acceptance rate: 0.700, 0.450, 0.269, Avg Draft acceptance rate: 47.3%
+END
+expect 0 'of plain decoding as predicted \([0-9.]+ ms a step without graphs\).*vLLM --enforce-eager.*over the predicted one' diagnose eager.log --device h100-sxm --stack vllm-0.12
 # A second run with drafts is one to compare acceptance with; one that holds neither these nor plain steps is none.
 expect 0 'Acceptance of the deployments that are compared' diagnose my-run.json "$fixtures/requests.jsonl" "${served[@]}"
 printf '%s' '{"format":"treeline-run","version":1,"cells":[{"batch":1,"draft_tokens":3,"context":500,"round_ms":{"mean":80}}]}' >times.json

@@ -207,4 +207,45 @@ expect 0 'this +load +keeps +[0-9]{4} +of +them +running, +and +[0-9]{4} +in +pl
 
 # Several cuts, of which the first does not hold the model: servers that are always full are those that do.
 expect 0 'of 60 requests/s it +serves [0-9]{2}' recommend --target qwen3-next-80b-a3b --device h100-sxm --gpus up-to-8 --engine vllm --arrival-rate 60 --prompt 4000 --output-tokens 500 --drafter mtp --acceptance 0.8,0.6
+# Contexts: vLLM is told of a shorter one only where estimate says that one whole context has no room, whatever else waits or idles.
+told_of_contexts() {
+    local model=$1 whole=$2 told=0 room=1 prompt
+    shift 2
+    "$TREELINE" estimate --model "$model" "$@" --draft-tokens 4 --batch 1 --context "$whole" --format json >whole.json 2>err.txt || room=0
+    [ "$room" -eq 1 ] && room=$(awk -v n="$("$JSON_GET" whole.json /configuration/largest_batch)" 'BEGIN { print (n == "" ? "unknown" : n >= 1) }')
+    for prompt in 500 2000 10000; do
+        checks=$((checks + 1))
+        "$TREELINE" recommend --target "$model" "$@" --concurrency 1 --prompt $prompt --output-tokens 1000 >out.txt 2>err.txt || fail "recommend $model: $(cat err.txt)"
+        told=$(grep -c -e --max-model-len out.txt)
+        [ "$told" -ne "$room" ] || fail "$model at $prompt tokens: one whole context fits ($room), and flags say ($told): $(grep serve out.txt)"
+    done
+}
+chain='{"kind":"eagle3","acceptance":{"per_position":[0.75,0.55,0.4,0.3]}}'
+told_of_contexts nemotron-3-nano-30b-a3b 262144 --stack vllm --device h100-sxm --drafter "$chain"
+told_of_contexts granite-4.0-h-small 131072 --stack vllm --device h100-sxm --drafter "$chain"
+told_of_contexts qwen3-8b 40960 --stack vllm --device rtx-4090 --drafter "$chain"
+told_of_contexts llama-3.1-8b 131072 --stack vllm --device rtx-4090 --drafter "$chain"
+
+# A drafter whose parts state what is accepted is the same as a flag and in a file.
+parts='{"kind":"lookup-first","lookup":{"kind":"suffix","hit_rate":0.4,"acceptance":{"rate":0.8}},"otherwise":{"kind":"eagle3","acceptance":{"per_position":[0.7,0.5,0.3]}}}'
+with_json '{"target":"llama-3.1-8b","platforms":[{"device":"h100-sxm","stack":"tensorrt-llm"}],"drafters":['"$parts"'],"draft_tokens":[3],"traffic":{"concurrency":[16]},"prompt_tokens":2000,"output_tokens":500}'
+expect 0 'with lookup-first drafting 3 tokens' recommend input.json
+cp out.txt of_file.txt
+expect 0 'with lookup-first drafting 3 tokens' recommend --target llama-3.1-8b --device h100-sxm --stack tensorrt-llm --drafter "$parts" --draft-tokens 3 \
+    --concurrency 16 --prompt 2000 --output-tokens 500
+checks=$((checks + 1))
+cmp -s of_file.txt out.txt || fail "a drafter of parts differs as a flag: $(diff of_file.txt out.txt)"
+
+# Where a limit leaves loads out, the flags let no more requests run than are served.
+expect 0 'max-num-seqs [0-9]+.*Left out' recommend --target qwen3-8b --device h100-sxm --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.3 \
+    --concurrency 4:0.5,256:0.5 --prompt 2000 --output-tokens 500 --max-tpot-ms 8
+
+# What the command needs to do what was priced is said, however much else there is to say.
+for prompt in 30000 110000; do
+    expect 0 'priced as fp8: load a checkpoint that is stored so' recommend --target qwen3-32b --device h100-sxm --tensor-parallel 2 --stack vllm --precision fp8 --drafter eagle3 \
+        --concurrency 8 --prompt $prompt --output-tokens 500
+done
+expect 0 'is made for 40,960 tokens' recommend --target qwen3-32b --device h100-sxm --tensor-parallel 2 --stack vllm --precision fp8 --drafter eagle3 \
+    --concurrency 8 --prompt 110000 --output-tokens 500
+
 finish

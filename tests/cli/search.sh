@@ -70,6 +70,10 @@ cmp -s plain.txt first.txt && cmp -s plain.txt again.txt || fail "the store chan
 "$TREELINE" recommend $any --store kept.sqlite --format json 2>/dev/null >again.json
 "$TREELINE" recommend $any --format json | cmp -s - again.json || fail "the store changes the JSON"
 expect 0 'a recommendation .*finished' results list --store kept.sqlite
+for device in h100-sxm h200; do
+    "$TREELINE" recommend --target qwen3-8b --device $device --stack vllm --drafter ngram --acceptance 0.4 --batch 8 --store titles.sqlite >out.txt 2>err.txt || fail "$(cat err.txt)"
+done
+expect 0 'decoding of qwen3-8b on h100-sxm, vllm.* decoding of qwen3-8b on h200, vllm' results list --store titles.sqlite
 expect 0 'candidates +1 ' results show 1 --store kept.sqlite
 expect 0 'Nothing has changed since run 1' results diff 1 --store kept.sqlite
 expect 2 'a store does not keep' recommend $any --store kept.sqlite --export sglang-sps

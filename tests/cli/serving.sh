@@ -99,6 +99,14 @@ expect 0 'time_factor +1.000 ' calibrate --serving one.csv "${served[@]}" --outp
 above_zero=$(value one.json /time_factor/value)
 below 0.2 "$above_zero" "time_factor of one step"
 below "$above_zero" 5 "time_factor of one step"
+# Steps of plain decoding alone, with a drafter or without one named: every command reads the stack.
+printf 'batch,draft_tokens,tpot_ms\n1,0,7.1\n8,0,9.3\n32,0,12\n' >plain.csv
+for drafter in "" "--drafter eagle3"; do
+    # shellcheck disable=SC2086
+    expect 0 'Written to plain.json' calibrate --serving plain.csv --model qwen3-8b --device h100-sxm --stack vllm $drafter --output plain.json
+    expect 0 'measured at this load' estimate --model qwen3-8b --device h100-sxm --stack plain.json --batch 8
+    expect 0 'fitted' hardware ./plain.json
+done
 # Rounds themselves need no accept length.
 printf 'batch,draft_tokens,round_ms\n1,0,7.1\n1,3,9\n8,3,10\n' >rounds.csv
 expect 0 'fitted to 3 measured steps' calibrate --serving rounds.csv "${served[@]}"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -125,7 +126,51 @@ TEST_CASE("what cannot be exported is a sentence") {
     Case other;
     other.recommendation.variants[0].setup.drafter = sim::SelfDrafter{};
     CHECK_THROWS_AS(other.text(ExportKind::aisimulate), text::InputError);
-    CHECK(Case().text(ExportKind::check_guidellm).find("--rate 64") != std::string::npos);
+}
+
+TEST_CASE("a check measures the server with the drafter and the one without, and no result replaces another") {
+    // vllm/benchmarks/serve.py opens its result with mode "w" unless --append-result.
+    const auto results_of = [](const std::string& text, const std::string& before, const std::string& after) {
+        std::vector<std::string> results;
+        for (std::size_t at = text.find(before); at != std::string::npos; at = text.find(before, at + 1)) {
+            const std::size_t begin = at + before.size();
+            results.push_back(text.substr(begin, text.find(after, begin) - begin));
+        }
+        return results;
+    };
+    const std::vector<std::string> expected = {"plain-1", "plain-64", "drafts-1", "drafts-64"};
+    const std::string vllm = Case().text(ExportKind::check_vllm), guidellm = Case().text(ExportKind::check_guidellm),
+                      aiperf = Case().text(ExportKind::check_aiperf);
+    CHECK(results_of(vllm, "--result-filename ", ".json") == expected);
+    CHECK(results_of(guidellm, "kind=json,path=", ".json") == expected);
+    CHECK(results_of(aiperf, "--artifact-dir ", "\n") == expected);
+    CHECK(vllm.find("--max-concurrency 64 --num-prompts 512 --ignore-eos") != std::string::npos);
+    CHECK(guidellm.find("kind=concurrent,streams=64 --constraint kind=max_requests,count=512") != std::string::npos);
+    CHECK(aiperf.find("--concurrency 64 --request-count 512") != std::string::npos);
+    CHECK(aiperf.find("ignore_eos:true") != std::string::npos);
+}
+
+TEST_CASE("requests that arrive at a rate are checked at that rate") {
+    Case example;
+    example.workload.traffic =
+        sweeps::traffic_from({{4.0, 1.0}}, {{500.0, 1.0}}, sweeps::ShareOf::time, sweeps::LoadKind::arrival_rate);
+    example.workload.prompt_tokens = 400.0;
+    example.recommendation.variants[0].setup.prompt_tokens = 400.0;
+    example.recommendation.variants[0].setup.output_tokens = 200.0;
+    const std::string vllm = example.text(ExportKind::check_vllm);
+    CHECK(vllm.find("--request-rate 4 ") != std::string::npos);
+    CHECK(vllm.find("--max-concurrency") == std::string::npos);
+    CHECK(vllm.find("# 4 requests/s: TPOT ") != std::string::npos);
+    CHECK(example.text(ExportKind::check_guidellm).find("--profile kind=poisson,rate=4 ") != std::string::npos);
+    CHECK(example.text(ExportKind::check_aiperf).find("--request-rate 4 ") != std::string::npos);
+    // The promise is that of the batch at which each server settles.
+    const sim::CompiledRound round = sim::compile_round(example.recommendation.variants[0].setup);
+    const auto tpot = [&](int speculation) {
+        const double batch = sweeps::settle(round, speculation, {sweeps::LoadKind::arrival_rate, 4.0}, 500.0).batch;
+        return 1e3 * sim::evaluate(round, {speculation, batch, 500.0}).time_per_token.value();
+    };
+    CHECK(vllm.find(fmt::format("TPOT {:.2f} ms with 3 draft tokens, {:.2f} ms without", tpot(3), tpot(0))) !=
+          std::string::npos);
 }
 
 TEST_CASE("AISimulate gets rates of look-ups, the mean of MTP, and other drafters as a head of the target") {

@@ -111,6 +111,27 @@ TEST_CASE("engines and versions are found by name, and others are refused in one
     CHECK(refusal("vllm@").find("is not a version") != std::string::npos);
 }
 
+TEST_CASE("formats of keys and values that an engine does not know are found") {
+    const std::string ngram = R"( --speculative-config '{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":4}')";
+    CHECK(finds("vllm serve Qwen/Qwen3-32B --kv-cache-dtype bogus" + ngram, "--kv-cache-dtype is bogus", "vllm@0.33"));
+    CHECK(finds("vllm serve Qwen/Qwen3-32B --kv-cache-dtype fp8_e4m4" + ngram, "did you mean \"fp8_e4m3\"", "vllm@0.33"));
+    CHECK(finds(vllm(R"("method":"eagle3","model":"x","num_speculative_tokens":3,"kv_cache_dtype":"bogus")"),
+                "kv_cache_dtype is bogus", "vllm@0.33"));
+    const std::string sglang = "python -m sglang.launch_server --model-path x --speculative-algorithm NGRAM --kv-cache-dtype ";
+    CHECK(finds(sglang + "fp8", "--kv-cache-dtype is fp8"));
+    const std::string llama = "llama-server -m x.gguf --spec-type ngram-simple ";
+    CHECK(finds(llama + "--cache-type-k f8", "--cache-type-k is f8"));
+    CHECK(finds(llama + "-ctvd bogus", "-ctvd is bogus"));
+    const std::string yaml = "speculative_config:\n  decoding_type: NGram\n  max_draft_len: 3\nkv_cache_config:\n  dtype: ";
+    CHECK(finds(yaml + "bf16\n", "kv_cache_config.dtype is bf16", "tensorrt-llm"));
+    for (const std::string& clean :
+         {"vllm serve x --kv-cache-dtype nvfp4" + ngram, "vllm serve x --kv-cache-dtype $FORMAT" + ngram, sglang + "fp4_e2m1",
+          llama + "-ctk q8_0 -ctv q8_0", yaml + "nvfp4\n"}) {
+        INFO(clean);
+        CHECK(findings(clean).find("format that") == std::string::npos);
+    }
+}
+
 TEST_CASE("a program that is not known is said to be read by its flags") {
     CHECK(checked("./dflash_server model.gguf --draft draft.gguf").form.find("program is not known") != std::string::npos);
     CHECK(checked("llama-server -m model.gguf --spec-type draft-mtp").form == "a command line");

@@ -1,4 +1,6 @@
 // Do the flags that are pasted let as many requests run at once as the prediction has?
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "engines/request_limits.h"
@@ -69,31 +71,47 @@ TEST_CASE("vLLM counts the requests of a data parallel replica, SGLang those of 
     CHECK(says(flags_at(100, "sglang", "h100-sxm", 2.0), " --max-running-requests 100"));
 }
 
+TEST_CASE("where a larger load breaks the limits, no more requests run at once than were served", "[engines]") {
+    sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
+    found.traffic = found.settled = sweeps::traffic_from({{3.0, 1.0}}, {{2000.0, 1.0}});
+    CHECK_FALSE(says(flags_for(found, "vllm").text, "--max-num-seqs"));
+    found.unserved = {{{64.0, 2000.0, 0.5}, "TPOT is too long"}};
+    CHECK(says(flags_for(found, "vllm").text, " --max-num-seqs 3"));
+    CHECK(says(flags_for(found, "sglang").text, " --max-running-requests 3"));
+    CHECK(says(flags_for(found, "tensorrt-llm").text, "max_batch_size: 3\n"));
+    CHECK(says(flags_for(found, "llama.cpp").text, " --parallel 3 "));
+    found.unserved = {{{1.0, 90000.0, 0.5}, "TTFT is too long"}};  // fewer requests of longer contexts
+    CHECK_FALSE(says(flags_for(found, "vllm").text, "--max-num-seqs"));
+    found.unserved = {{{64.0, 2000.0, 0.5}, "requests come faster than they are answered"}};
+    found.traffic.kind = sweeps::LoadKind::arrival_rate;
+    CHECK_FALSE(says(flags_for(found, "vllm").text, "--max-num-seqs"));
+}
+
 TEST_CASE("vLLM is told how long requests get where its cache has no room for the model's whole context", "[engines]") {
     sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
     found.traffic = sweeps::traffic_from({{4.0, 1.0}}, {{2000.0, 1.0}});
     found.variants.front().setup.target.max_context = 8192;
     found.variants.front().setup.prompt_tokens = 1800.0;
     found.variants.front().setup.output_tokens = 300.0;
-    const auto flags = [&](double sequences, const char* engine) {
-        found.capacity.drafting = sequences;
-        found.capacity.context = 2000.0;
+    const auto flags = [&](bool whole_context, const char* engine) {
+        found.capacity.whole_context = whole_context;
         return flags_for(found, engine).text;
     };
-    CHECK(says(flags(3.0, "vllm"), " --max-model-len 3072"));  // 1,800 + 300 + 3, in steps of 1,024
-    CHECK_FALSE(says(flags(5.0, "vllm"), "--max-model-len"));
-    CHECK_FALSE(says(flags(3.0, "sglang"), "len"));
+    CHECK(says(flags(false, "vllm"), " --max-model-len 3072"));  // 1,800 + 300 + 3, in steps of 1,024
+    CHECK_FALSE(says(flags(true, "vllm"), "--max-model-len"));
+    CHECK_FALSE(says(flags(false, "sglang"), "len"));
+    found.variants.front().setup.target.max_context = 3000;  // the next whole step is beyond it
+    CHECK(says(flags(false, "vllm"), " --max-model-len 2103"));
+    found.variants.front().setup.target.max_context = 8192;
     // Decoding alone at a context of two whole steps: a round of three drafts and one more token has to fit.
     found.variants.front().setup.prompt_tokens = found.variants.front().setup.output_tokens = 0.0;
     found.traffic = sweeps::traffic_from({{4.0, 1.0}}, {{2048.0, 1.0}});
-    CHECK(says(flags(3.0, "vllm"), " --max-model-len 3072"));
+    CHECK(says(flags(false, "vllm"), " --max-model-len 3072"));
     found.variants.front().setup.prompt_tokens = 1800.0;
     found.variants.front().setup.output_tokens = 300.0;
-    found.variants.front().setup.target.max_context.reset();
-    CHECK_FALSE(says(flags(3.0, "vllm"), "--max-model-len"));
     // llama.cpp's slots share one cache.
     found.settled = sweeps::traffic_from({{4.0, 1.0}}, {{2000.0, 1.0}});
-    CHECK(says(flags(3.0, "llama.cpp"), " --ctx-size 9216"));  // 4 requests of 2,103
+    CHECK(says(flags(true, "llama.cpp"), " --ctx-size 9216"));  // 4 requests of 2,103
 }
 
 TEST_CASE("budgets and caches in another format than the checkpoint's are written", "[engines]") {
@@ -105,13 +123,52 @@ TEST_CASE("budgets and caches in another format than the checkpoint's are writte
     CHECK(says(flags_for(found, "vllm").text, " --max-num-batched-tokens 4096 --kv-cache-dtype fp8"));
     CHECK(says(flags_for(found, "sglang").text, " --chunked-prefill-size 4096 --kv-cache-dtype fp8_e4m3"));
     CHECK(says(flags_for(found, "tensorrt-llm").text, "max_num_tokens: 4096\nkv_cache_config:\n  dtype: fp8\n"));
-    CHECK(says(flags_for(found, "llama.cpp").remark, "keys and values are priced in fp8, for which it has no flag"));
+    CHECK(says(flags_for(found, "llama.cpp").remark, "keys and values are priced in fp8, for which no flag is known"));
     setup.precision.kv_cache = sim::Storage{sim::NumberFormat::int8};
     CHECK(says(flags_for(found, "llama.cpp").text, " --cache-type-k q8_0 --cache-type-v q8_0"));
     setup.precision.kv_cache = setup.target.precision.kv_cache;
     setup.platform.stack.serving.states_budget = false;
     CHECK_FALSE(says(flags_for(found, "vllm").text, "--max-num-batched-tokens"));
     CHECK_FALSE(says(flags_for(found, "vllm").text, "--kv-cache-dtype"));
+}
+
+TEST_CASE("caches are asked for by the word of each engine and version", "[engines]") {
+    sweeps::Recommendation found = recommendation_of(sim::NgramDrafter{}, 3, schedule_of({{1, 3}}, 8));
+    sim::RoundSetup& setup = found.variants.front().setup;
+    const auto with = [&](sim::NumberFormat format, const char* engine) {
+        setup.precision.kv_cache = sim::Storage{format};
+        const engines::EngineFlags flags = flags_for(found, engine);
+        return flags.text + "|" + flags.remark;
+    };
+    using enum sim::NumberFormat;
+    const char* none = "for which no flag is known";
+    CHECK(says(with(fp4, "vllm"), " --kv-cache-dtype nvfp4"));
+    CHECK(says(with(fp4, "vllm@0.19"), none));
+    CHECK(says(with(fp4, "sglang"), " --kv-cache-dtype fp4_e2m1"));
+    CHECK(says(with(fp4, "tensorrt-llm"), "kv_cache_config:\n  dtype: nvfp4\n"));
+    CHECK(says(with(fp4, "tensorrt-llm@1.2"), none));
+    CHECK(says(with(fp4, "llama.cpp"), none));
+    CHECK(says(with(int8, "vllm"), " --kv-cache-dtype int8_per_token_head"));
+    CHECK(says(with(int8, "sglang"), none));
+    CHECK(says(with(int4, "llama.cpp"), " --cache-type-k q4_0 --cache-type-v q4_0"));
+    setup.precision.weights.format = fp4;
+    found.variants.front().labels.precision = "nvfp4, key-value cache fp4";  // of which the checkpoint holds the weights
+    CHECK(says(with(fp4, "vllm"), "priced as nvfp4: load a checkpoint that is stored so"));
+    setup.precision.weights = setup.target.precision.weights;
+    // 16 bits are asked for where the checkpoint's cache is another, and nowhere else.
+    CHECK_FALSE(says(with(bf16, "sglang"), "--kv-cache-dtype"));
+    setup.target.precision.kv_cache = sim::Storage{fp8};
+    CHECK(says(with(bf16, "sglang"), " --kv-cache-dtype bf16"));
+    CHECK(says(with(bf16, "vllm"), " --kv-cache-dtype bfloat16"));
+    CHECK(says(with(bf16, "tensorrt-llm"), none));
+    CHECK_FALSE(says(with(bf16, "llama.cpp"), none));  // its default
+    for (const engines::Engine& engine : engines::all_engines()) {
+        for (const engines::CacheFormat& cache : engine.caches) {
+            INFO(engine.label() << ": " << cache.word);
+            CHECK((engine.cache_words.empty() ||
+                   std::count(engine.cache_words.begin(), engine.cache_words.end(), cache.word) == 1));
+        }
+    }
 }
 
 TEST_CASE("what no flag of one command says is a remark", "[engines]") {

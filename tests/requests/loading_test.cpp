@@ -30,6 +30,28 @@ TEST_CASE("a checkpoint that an engine does not load is refused for it") {
     CHECK(loading_problem("mlx-4bit", "").empty());  // MLX, and stacks of no engine
 }
 
+TEST_CASE("keys and values in a format whose kernels need a newer device are refused on older ones") {
+    sweeps::TargetChoice target;
+    target.precision = sim::checkpoint_precision(sim::NumberFormat::bf16, sim::NumberFormat::bf16);
+    target.precision.kv_cache = sim::Storage{sim::NumberFormat::fp4, 16.0, 8.0};
+    target.precision_label = "as published, key-value cache fp4";
+    const auto on = [&](double capability, const char* stack) {
+        sim::Platform platform;
+        platform.device.name = "some device";
+        platform.device.compute_capability = capability;
+        platform.stack = testing::stack(stack);
+        return why_not_loaded(target, platform);
+    };
+    for (const char* engine : {"vllm", "vllm-0.12", "tensorrt-llm"}) {
+        INFO(engine);
+        CHECK_THAT(on(9.0, engine), Catch::Contains("keys and values in fp4") && Catch::Contains("10.0"));
+        CHECK(on(10.0, engine).empty());
+    }
+    CHECK(on(9.0, "sglang").empty());  // which unpacks them itself
+    target.precision.kv_cache = sim::Storage{sim::NumberFormat::fp8};
+    CHECK(on(9.0, "vllm").empty());
+}
+
 TEST_CASE("what an engine loads depends on the format, however it is stated, and on the device") {
     sweeps::TargetChoice target;
     sim::Platform platform;

@@ -52,6 +52,17 @@ TEST_CASE("texts of flags are axes, shares and lists") {
     CHECK_THROWS_WITH(accept_length_of_flag("2.9", tree(R"({"from": 1, "to": 8})")), Catch::Contains("4:2.9"));
 }
 
+TEST_CASE("a drafter whose parts state what is accepted is taken as a flag as it is in a file") {
+    const char* parts = R"({"kind": "lookup-first", "lookup": {"kind": "suffix", "hit_rate": 0.4, "acceptance": {"rate": 0.8}},
+                            "otherwise": {"kind": "eagle3", "acceptance": {"per_position": [0.7, 0.5]}}})";
+    WorkloadFlags flags;
+    flags.drafters = {{parts, {}, {}, {}}};
+    CHECK(with_flags(file, flags)["drafters"] == FlagJson::array({tree(parts)}));
+    flags.drafters = {
+        {R"({"kind": "lookup-first", "lookup": {"kind": "suffix"}, "otherwise": {"kind": "eagle3"}})", {}, {}, {}}};
+    CHECK(refusal(file, flags).find("state after it how many of its drafts are accepted") != std::string::npos);
+}
+
 TEST_CASE("flags alone are a workload, in the order in which one is written") {
     WorkloadFlags flags;
     flags.texts["target.model"] = "qwen3-8b";

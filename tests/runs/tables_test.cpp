@@ -49,6 +49,26 @@ TEST_CASE("llama-bench's table: a step of a generation, a pass over a prompt") {
     CHECK(run.passes[1].seconds.mean() == Approx(4.0 / 125.0));
 }
 
+TEST_CASE("two columns, a load and a rate, are a table between commas, blanks and bars") {
+    for (const std::string text :
+         {"batch,output tok/s\n1,62.1\n8,465\n", "concurrency, TPOT (ms)\n1, 16.1\n8, 17.2\n",
+          "Batch    tok/s\n1        62.1\n8        465\n", "| Batch | tok/s |\n|---|---|\n| 1 | 62.1 |\n| 8 | 465 |\n"}) {
+        INFO(text);
+        const runs::MeasuredRun run = of_text(text);
+        REQUIRE(run.cells.size() == 2);
+        CHECK(run.cells[0].batch == 1.0);
+        CHECK(run.cells[1].batch == 8.0);
+        CHECK(run.cells[1].draft_tokens == 0);
+        CHECK(run.cells[0].tpot_seconds() == Approx(0.0161).epsilon(2e-3));  // 1 / 62.1
+        CHECK(run.cells[1].tpot_seconds() == Approx(0.0172).epsilon(2e-3));  // 8 / 465
+        CHECK(of_text(text, drafting(0)).cells[0].draft_tokens == 0);
+    }
+    // Of drafts the length is asked for.
+    CHECK_THROWS_WITH(of_text("batch,MTP tok/s\n1,62.1\n8,465\n"), Catch::Contains("--draft-tokens K says it"));
+    // A sentence with one comma is no heading.
+    CHECK_THROWS_AS(of_text("The batch was 8, throughput 465\n1, 2\n"), text::InputError);
+}
+
 TEST_CASE("a table's columns are told by their names, in any order and with a prefix before each row") {
     const std::string head = "| test | t/s | model |\n|---|---|---|\n", row = "| **tg 64** | 50.0 ± 0.1 | some-7b |\n";
     for (const std::string prefix : {"", "[0] ", "> ", "worker-1  | "}) {

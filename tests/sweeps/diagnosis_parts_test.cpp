@@ -203,6 +203,53 @@ TEST_CASE("rounds that the log says were captured are not suspected of missing g
     CHECK(hypotheses(rounds).contains(CauseKind::rounds_not_captured));
 }
 
+TEST_CASE("advice is in the words of the deployment's engine, and of sizes of graphs only where it captures such") {
+    const std::map<std::string, std::string> titles = {
+        {"vllm", "vLLM"}, {"sglang", "SGLang"}, {"tensorrt-llm", "TensorRT-LLM"}, {"llama.cpp", "llama"}};
+    const auto of = [](const std::string& device_name, const std::string& stack_name) {
+        std::vector<DiagnosedPoint> rounds = {measured_load(3.0, 3, 1.0, 1000.0), measured_load(16.0, 5, 1.0, 4000.0),
+                                              measured_load(64.0, 5, 1.0, 4000.0)};
+        for (DiagnosedPoint& point : rounds) {
+            point.setup.platform = platform(device_name, stack_name);
+        }
+        return hypotheses(rounds);
+    };
+    for (const auto& [engine, title] : titles) {
+        const auto found = of("h100-sxm", engine);
+        CHECK(found.contains(CauseKind::padding) == (engine != "llama.cpp"));
+        CHECK(found.contains(CauseKind::rounds_not_captured) == (engine != "llama.cpp"));
+        for (const auto& [kind, hypothesis] : found) {
+            for (const auto& [other, name] : titles) {
+                INFO(engine << ": " << name_of(kind) << ": " << hypothesis.remedy);
+                // What llama.cpp alone has, slots that are decoded one after the other, is read off its stack.
+                CHECK((other == engine || kind == CauseKind::slots_apart || hypothesis.remedy.find(name) == std::string::npos));
+            }
+        }
+    }
+    CHECK_FALSE(of("m3-ultra", "mlx").contains(CauseKind::padding));
+    CHECK(of("h100-sxm", "cuda-graph").at(CauseKind::padding).remedy.find("SGLang --cuda-graph-max-bs") != std::string::npos);
+}
+
+TEST_CASE("plain decoding that was not measured is predicted in the mode of the log, and said to be predicted") {
+    DiagnosisInput input;
+    input.rounds = {measured_load(8.0, 3, 4.0)};
+    const DiagnosedLoad graphs = diagnose(input).loads.front();
+    input.settings.graphs = runs::GraphMode::none;
+    const Diagnosis found = diagnose(input);
+    const DiagnosedLoad& eager = found.loads.front();
+    CHECK(eager.plain_predicted > graphs.plain_predicted);
+    CHECK(eager.plain_expected == graphs.plain_predicted);  // as a round without what it takes too long, in graphs
+    CHECK(eager.expected == graphs.expected);
+    CHECK(eager.speedup == Approx(eager.accept_length * (eager.plain_predicted / eager.measured)));
+    for (const Cause& cause : found.causes) {
+        CHECK((cause.kind != CauseKind::ceiling && cause.kind != CauseKind::below_break_even ||
+               cause.evidence.find("predicted plain steps") != std::string::npos));
+    }
+    input.plain = {measured_load(8.0, 0, 1.0)};
+    CHECK(diagnose(input).loads.front().plain_measured == graphs.plain_predicted);
+    CHECK(diagnose(input).loads.front().speedup == Approx(graphs.speedup));
+}
+
 TEST_CASE("what each assumption adds to a load: rows, sequences, passes, cached tokens, prompts") {
     std::vector<DiagnosedPoint> rounds = {measured_load(3.0, 3, 1.0, 1000.0), measured_load(16.0, 5, 1.0, 4000.0)};
     for (DiagnosedPoint& point : rounds) {
