@@ -284,6 +284,17 @@ KernelSample delta_sample(const StepScanShape& shape, const sim::GatedDelta& lay
     return sample;
 }
 
+KernelSample delta_prompt_sample(const sim::GatedDelta& layer, double batch, double tokens, sim::NumberFormat state,
+                                 Seconds time) {
+    sim::LayerContext context;
+    context.precision = precision_of(sim::NumberFormat::bf16, state);
+    context.pass = sim::PassKind::prefill;
+    return {fmt::format("{} heads, {} sequences", layer.value_heads, batch),
+            sim::state_scan(context, sim::recurrent_state(layer, 1.0)),
+            {batch, tokens, 0.0, tokens},
+            time};
+}
+
 KernelSample element_wise_sample(ElementWiseForm form, double rows, double width, sim::NumberFormat activations, Seconds time) {
     sim::LayerContext context;
     context.precision = precision_of(activations, sim::NumberFormat::fp32);

@@ -120,6 +120,9 @@ struct StepScanShape {
 };
 KernelSample mamba1_sample(const StepScanShape& shape, const sim::Mamba1& layer, sim::NumberFormat state, Seconds time);
 KernelSample delta_sample(const StepScanShape& shape, const sim::GatedDelta& layer, sim::NumberFormat state, Seconds time);
+/// A prompt of `tokens` for each of `batch` sequences, in chunks.
+KernelSample delta_prompt_sample(const sim::GatedDelta& layer, double batch, double tokens, sim::NumberFormat state,
+                                 Seconds time);
 
 /// A kernel over rows of `width` elements: the operations of sim/layers/.
 enum class ElementWiseForm { norm, gated_norm, activation, rotary };

@@ -73,6 +73,24 @@ sim::RecurrentVerificationLaw read_recurrent_verification(json::Reader& reader) 
     return law;
 }
 
+sim::ChunkScanLaw read_chunk_scan(json::Reader& reader) {
+    sim::ChunkScanLaw law;
+    law.family = reader.text("family");
+    law.by_channel = reader.flag_or("by_channel", false);
+    json::Reader numbers = reader.object("law");
+    law.startup = Seconds(law_number(numbers, "startup", "us", 1e6, 0.0));
+    law.per_token = Seconds(law_number(numbers, "per_token", "ns", 1e9, 0.0));
+    law.per_head = Seconds(law_number(numbers, "per_head", "ns", 1e9, 0.0));
+    law.traffic = law_number(numbers, "traffic", "1", 1.0, 0.0);
+    law.overlap = law_number(numbers, "overlap", "1", 1.0, 0.0);
+    numbers.finish();
+    for (const char* const of_fit : {"version", "points", "fitted", "held_out", "held_out_one"}) {
+        static_cast<void>(reader.has(of_fit));
+    }
+    reader.finish();
+    return law;
+}
+
 sim::AttentionWalkLaw read_attention_walk(json::Reader reader) {
     sim::AttentionWalkLaw law;
     json::Reader numbers = reader.object("law");
@@ -102,6 +120,11 @@ sim::Calibration read_calibration(json::Reader& reader) {
     if (reader.has("recurrent_verification")) {
         for (json::Reader& law : reader.objects("recurrent_verification")) {
             calibration.recurrent_verification.push_back(read_recurrent_verification(law));
+        }
+    }
+    if (reader.has("chunk_scans")) {
+        for (json::Reader& law : reader.objects("chunk_scans")) {
+            calibration.chunk_scans.push_back(read_chunk_scan(law));
         }
     }
     if (std::optional<json::Reader> walk = reader.optional_object("attention_walk")) {

@@ -69,6 +69,9 @@ void add_laws(sim::Calibration transferred, sim::Device& device) {
     if (device.calibration->recurrent_verification.empty()) {
         device.calibration->recurrent_verification = transferred.recurrent_verification;
     }
+    if (device.calibration->chunk_scans.empty()) {
+        device.calibration->chunk_scans = transferred.chunk_scans;
+    }
     if (!device.calibration->attention_walk && attention_was_not_measured(*device.calibration)) {
         device.calibration->attention_walk = transferred.attention_walk;
     }

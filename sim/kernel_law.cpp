@@ -129,7 +129,27 @@ const RecurrentVerificationLaw* Calibration::recurrent_verification_law(std::str
     return shortest;
 }
 
+const ChunkScanLaw* Calibration::chunk_scan_law(std::string_view family, bool by_channel) const {
+    const auto law = std::find_if(chunk_scans.begin(), chunk_scans.end(), [&](const ChunkScanLaw& known) {
+        return known.family == family && known.by_channel == by_channel;
+    });
+    return law != chunk_scans.end() ? &*law : nullptr;
+}
+
 namespace {
+
+void add_problems(const std::vector<ChunkScanLaw>& laws, std::vector<std::string>& problems) {
+    for (const ChunkScanLaw& law : laws) {
+        if (!(law.overlap >= 0.0 && law.overlap <= 1.0)) {
+            problems.push_back("chunk scans (" + law.family + ") need an overlap from 0 to 1");
+        }
+        if (std::count_if(laws.begin(), laws.end(), [&](const auto& other) {
+                return other.family == law.family && other.by_channel == law.by_channel;
+            }) > 1) {
+            problems.push_back("chunk scans (" + law.family + ") are given twice for one rule");
+        }
+    }
+}
 
 void add_problems(const std::vector<RecurrentVerificationLaw>& laws, std::vector<std::string>& problems) {
     for (const RecurrentVerificationLaw& law : laws) {
@@ -183,6 +203,7 @@ std::vector<std::string> problems_of(const Calibration& calibration) {
         }
     }
     add_problems(calibration.recurrent_verification, problems);
+    add_problems(calibration.chunk_scans, problems);
     if (const auto& walk = calibration.attention_walk;
         walk && (!is_share(walk->bandwidth_share) || walk->per_token <= Seconds(0.0))) {
         problems.push_back("attention_walk needs a time of a token above 0, and a share of the bandwidth above 0 and up to " +

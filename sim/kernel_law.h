@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/attention_walk.h"
+#include "sim/chunk_scan.h"
 #include "sim/enum_names.h"
 #include "sim/precision.h"
 #include "sim/recurrent_verification.h"
@@ -234,6 +235,7 @@ struct Calibration {
     std::string kind;    ///< measured | published | derived
     std::vector<CalibratedKernel> kernels;
     std::vector<RecurrentVerificationLaw> recurrent_verification = {};  ///< by family
+    std::vector<ChunkScanLaw> chunk_scans = {};                         ///< of prompts, by family and rule
     /// Of the engines' attention over 16-bit caches where it walks along them; nothing where its kernels split caches.
     std::optional<AttentionWalkLaw> attention_walk = {};
 
@@ -249,6 +251,8 @@ struct Calibration {
     /// How an engine's kernel verifies chains over recurrent states: the family's; else the one with the shortest steps among
     /// those that do not convolve. Null if there is none.
     [[nodiscard]] const RecurrentVerificationLaw* recurrent_verification_law(std::string_view family) const;
+    /// How an engine's chunk kernels read prompts. Null if they were not measured.
+    [[nodiscard]] const ChunkScanLaw* chunk_scan_law(std::string_view family, bool by_channel) const;
 };
 
 /// Every violated constraint as a sentence; empty when usable.

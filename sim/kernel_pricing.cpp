@@ -385,8 +385,32 @@ std::optional<Rates> recurrent_chain_rates(const Operation& operation, const Pla
     return rates;
 }
 
+/// Prompts of delta rules through the engine's chunk kernels.
+std::optional<Rates> chunk_scan_rates(const Operation& operation, const Platform& platform) {
+    const bool in_chunks = operation.kind == OperationKind::scan && operation.launches > 1.0;
+    if (!in_chunks || !(operation.delta_rule || operation.channel_delta_rule) || !platform.by_laws() ||
+        !platform.device.calibration || platform.stack.kernels.runs_treeline_kernels) {
+        return std::nullopt;
+    }
+    const Device& device = platform.device;
+    const ChunkScanLaw* law = device.calibration->chunk_scan_law(platform.stack.engine_word(), operation.channel_delta_rule);
+    if (law == nullptr) {
+        return std::nullopt;
+    }
+    Rates rates;
+    rates.startup = law->startup;
+    rates.per_byte = law->traffic / device.bandwidth;
+    rates.overlap = law->overlap;
+    rates.rule = ChunkChain{
+        law->per_token, law->per_head * (operation.items.per_sequence / std::max(device.multiprocessors, 1.0)), device.cache};
+    return rates;
+}
+
 PricedKernel price_as_built_in(const Operation& operation, const Precision& precision, const Platform& platform) {
     if (const std::optional<Rates> rates = recurrent_chain_rates(operation, platform)) {
+        return {*rates, true};
+    }
+    if (const std::optional<Rates> rates = chunk_scan_rates(operation, platform)) {
         return {*rates, true};
     }
     if (const KernelLaw* law = law_that_prices(operation, precision, platform)) {

@@ -19,6 +19,13 @@ bool belongs_to_one_architecture(KernelClass kernel) {
     return kernel == KernelClass::latent_attention || kernel == KernelClass::latent_prompt;
 }
 
+/// Engines pick chunk kernels by compute capability: others on 9 and 10 than on the rest, where 8 and 12 differ, too.
+bool run_the_same_chunk_kernels(const Device& a, const Device& b) {
+    const double major = std::floor(a.compute_capability), other = std::floor(b.compute_capability);
+    const auto is_of_data_centres = [](double capability) { return capability == 9.0 || capability == 10.0; };
+    return major > 0.0 && (major == other || (is_of_data_centres(major) && is_of_data_centres(other)));
+}
+
 /// Elements a second that a law streams, and FLOP/s that it reaches, on its device.
 double streamed(const CalibratedKernel& kernel, const Device& device) {
     return kernel.law.bandwidth_share * device.bandwidth.value() / bits_of(kernel.format);
@@ -98,7 +105,7 @@ std::optional<AttentionWalkLaw> transferred_walk(const Device& measured, const D
 }  // namespace
 
 Calibration transferred_laws(const Device& measured, const Device& other) {
-    Calibration result{other.name, "", "derived", {}, {}, {}};
+    Calibration result{other.name, "", "derived", {}, {}, {}, {}};
     std::string left_out;
     for (const CalibratedKernel& kernel : measured.calibration->kernels) {
         if (nobody_would_pick(kernel, measured)) {
@@ -113,6 +120,9 @@ Calibration transferred_laws(const Device& measured, const Device& other) {
     }
     result.recurrent_verification = measured.calibration->recurrent_verification;
     result.attention_walk = transferred_walk(measured, other);
+    if (run_the_same_chunk_kernels(measured, other)) {
+        result.chunk_scans = measured.calibration->chunk_scans;
+    }
     result.source = "as on " + measured.name + ", as shares of the data sheet (" + measured.calibration->source + ")" +
                     left_out + ". " + transfer_error;
     return result;

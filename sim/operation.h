@@ -119,6 +119,7 @@ struct OperationDescription {
     std::optional<ContextReach> keeps = {};  ///< of the context, what stays cached, where that is more than `reach` reads
     bool absorbed = false;                   ///< a prompt that meets latents as in decoding (Stack::sparse_prompt_heads)
     bool delta_rule = false;                 ///< a scan of a delta rule with one decay for each head (Gated DeltaNet)
+    bool channel_delta_rule = false;         ///< likewise with one decay for each channel (Kimi Delta Attention)
     bool sequential = false;                 ///< a scan token by token, in which each step waits for the one before
     NumberFormat math = NumberFormat::fp32;  ///< of its FLOPs: selects the device's peak; vector units compute in fp32
     // What measured laws may depend on besides bytes and FLOPs, all for one rank.

@@ -88,6 +88,13 @@ struct TokenChain {
     Seconds least_of_sequence;  ///< a sequence takes at least
 };
 
+/// Steps from chunk to chunk of a prompt beside the work of its heads (ChunkScanLaw).
+struct ChunkChain {
+    Seconds per_new_token;  ///< of a sequence's steps
+    Seconds per_token;      ///< of the work of all heads, for each token of all sequences
+    Bytes in_cache;         ///< of the traffic, so much is found in the cache
+};
+
 /// Tiles of a prompt's attention.
 struct PromptTiles {
     double rows_per_token = 1.0;  ///< of one group of heads that fills tiles together
@@ -104,8 +111,8 @@ struct PromptTiles {
 
 /// How the rows of an operation enter its time beyond their bytes and FLOPs. Resolved once for each operation (dispatch()), not
 /// for each point.
-using RowRule =
-    std::variant<NoRows, RowSteps, ContextTiles, RowCosts, CollectiveLines, ExpertTiles, PromptTiles, Exchange, TokenChain>;
+using RowRule = std::variant<NoRows, RowSteps, ContextTiles, RowCosts, CollectiveLines, ExpertTiles, PromptTiles, Exchange,
+                             TokenChain, ChunkChain>;
 
 /// The overlap law: with x = startup + bytes/bandwidth and y = startup + FLOPs/peak, time = max(x, y) + overlap·min(x, y).
 struct Rates {
@@ -255,6 +262,10 @@ inline OperationSides sides_of(const Rule& rule, const OperationCost& cost, cons
     if constexpr (is<Rule, TokenChain>) {
         return {rates.startup, bytes * rates.per_byte, rule.per_new_token * shape.new_tokens};
     }
+    if constexpr (is<Rule, ChunkChain>) {
+        const Bytes beyond = bytes > rule.in_cache ? bytes - rule.in_cache : Bytes(0.0);
+        return {rates.startup, rule.per_token * shape.tokens + beyond * rates.per_byte, rule.per_new_token * shape.new_tokens};
+    }
     OperationSides sides;
     const double ramped = bytes.value() * rates.per_ramp;
     sides.startup = rates.startup;
@@ -304,7 +315,7 @@ inline Seconds operation_time(const Rule& rule, const OperationCost& cost, const
     if constexpr (is<Rule, CollectiveLines>) {
         return sides.startup;
     }
-    if constexpr (is<Rule, ExpertTiles> || is<Rule, PromptTiles>) {
+    if constexpr (is<Rule, ExpertTiles> || is<Rule, PromptTiles> || is<Rule, ChunkChain>) {
         return sides.startup + time_by({{}, sides.memory, sides.compute}, rates.overlap);
     }
     if constexpr (is<Rule, TokenChain>) {
@@ -327,10 +338,11 @@ inline Seconds operation_time(const Rule& rule, const OperationCost& cost, const
 
 /// Rules of operations that read a context, of experts, and of all others, where more than bytes and FLOPs counts.
 template <bool reads_context, bool has_experts, class Rule>
-inline constexpr bool is_rule_of = is<Rule, RowCosts> || (reads_context ? is<Rule, ContextTiles> || is<Rule, PromptTiles>
-                                                          : has_experts ? is<Rule, ExpertTiles>
-                                                                        : is<Rule, RowSteps> || is<Rule, CollectiveLines> ||
-                                                                              is<Rule, Exchange> || is<Rule, TokenChain>);
+inline constexpr bool is_rule_of = is<Rule, RowCosts> ||
+                                   (reads_context ? is<Rule, ContextTiles> || is<Rule, PromptTiles>
+                                    : has_experts ? is<Rule, ExpertTiles>
+                                                  : is<Rule, RowSteps> || is<Rule, CollectiveLines> || is<Rule, Exchange> ||
+                                                        is<Rule, TokenChain> || is<Rule, ChunkChain>);
 
 /// Calls visit<reads_context, has_experts>(rule) where the rule is one of such operations, else with NoRows.
 template <bool reads_context, bool has_experts, class Visit>

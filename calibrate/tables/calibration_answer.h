@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibrate/attention_walk_fit.h"
+#include "calibrate/chunk_scan_fit.h"
 #include "calibrate/kernel_fit.h"
 #include "calibrate/recurrent_verification_fit.h"
 #include "calibrate/tables/decoder_check.h"
@@ -26,6 +27,12 @@ struct CalibratedVerification {
     RecurrentVerificationFit fit;
 };
 
+/// The law of an engine's chunk kernels over prompts.
+struct CalibratedChunkScan {
+    ChunkScanTable table;
+    ChunkScanFit fit;
+};
+
 /// The walk of an engine's attention along caches.
 struct CalibratedWalk {
     AttentionWalkTable table;
@@ -38,6 +45,7 @@ struct CalibrationAnswer {
     std::string kind = "published";  ///< of the measurements: measured | published; "derived" if there are none
     std::vector<CalibratedTable> kernels;
     std::vector<CalibratedVerification> recurrent_verification;
+    std::vector<CalibratedChunkScan> chunk_scans;
     std::optional<CalibratedWalk> attention_walk;
     std::vector<std::string> left_out;           ///< tables without a law, and why, as sentences
     std::vector<CheckRow> check;                 ///< whole layers, held out altogether; may be empty

@@ -70,4 +70,17 @@ std::vector<CalibratedVerification> fitted_verification(std::vector<RecurrentVer
     return result;
 }
 
+std::vector<CalibratedChunkScan> fitted_chunk_scans(std::vector<ChunkScanTable> tables, const sim::Device& device,
+                                                    const KernelFitOptions& options, std::vector<std::string>& notes) {
+    std::vector<CalibratedChunkScan> result;
+    for (ChunkScanTable& table : tables) {
+        if (std::optional<ChunkScanFit> fit = fit_chunk_scan(table, device, options)) {
+            result.push_back({std::move(table), std::move(*fit)});
+        } else {
+            notes.push_back(fmt::format("{}: no law fits chunk scans ({})", table.file, table.family));
+        }
+    }
+    return result;
+}
+
 }  // namespace treeline::calibrate

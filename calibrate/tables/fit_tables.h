@@ -16,4 +16,8 @@ std::vector<CalibratedVerification> fitted_verification(std::vector<RecurrentVer
                                                         const sim::Device& device, const KernelFitOptions& options,
                                                         std::vector<std::string>& notes);
 
+/// Likewise the laws of chunk kernels over prompts.
+std::vector<CalibratedChunkScan> fitted_chunk_scans(std::vector<ChunkScanTable> tables, const sim::Device& device,
+                                                    const KernelFitOptions& options, std::vector<std::string>& notes);
+
 }  // namespace treeline::calibrate

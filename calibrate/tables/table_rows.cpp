@@ -341,6 +341,7 @@ void TableRow::problem(const std::string& sentence) {
 
 const std::vector<TableKind>& table_kinds() {
     static const std::vector<TableKind> kinds = {
+        {"delta_rule", "rule", nullptr, "chunk kernels over prompts"},
         {"expert_exchange", "tokens_per_rank", exchange_row,
          "rows dispatched to experts and combined, within one host; kernels for prompts on 20 multiprocessors"},
         {"collectives", "library", collective_row, "all-reduces in graphs or as nccl-tests call them"},

@@ -138,6 +138,50 @@ std::string verification_text(const std::vector<calibrate::CalibratedVerificatio
            table.text();
 }
 
+Json chunk_scan_json(const calibrate::CalibratedChunkScan& scan) {
+    const sim::ChunkScanLaw& law = scan.fit.law;
+    return {{"family", law.family},
+            {"by_channel", law.by_channel},
+            {"version", scan.table.version},
+            {"law",
+             {{"startup", number_json(1e6 * law.startup.value(), "us")},
+              {"per_token", number_json(1e9 * law.per_token.value(), "ns")},
+              {"per_head", number_json(1e9 * law.per_head.value(), "ns")},
+              {"traffic", number_json(law.traffic, "1")},
+              {"overlap", number_json(law.overlap, "1")}}},
+            {"points", scan.table.samples.size()},
+            {"fitted", errors_json(scan.fit.fitted)},
+            {"held_out", errors_json(scan.fit.held_out)},
+            {"held_out_one", errors_json(scan.fit.held_out_one)}};
+}
+
+/// Laws of chunk kernels over prompts; empty if there are none.
+std::string chunk_scan_text(const std::vector<calibrate::CalibratedChunkScan>& all) {
+    if (all.empty()) {
+        return {};
+    }
+    text::TextTable table({{"Prompts of delta rules", text::Align::left},
+                           {"Startup"},
+                           {"A token"},
+                           {"A head's token"},
+                           {"Traffic"},
+                           {"Overlap"},
+                           {"Points"},
+                           {"Median"},
+                           {"p90"},
+                           {"Median, one sequence"},
+                           {"p90"}});
+    for (const calibrate::CalibratedChunkScan& one : all) {
+        const sim::ChunkScanLaw& law = one.fit.law;
+        table.add({law.family + (law.by_channel ? ", a decay for each channel" : ", a decay for each head"),
+                   fmt::format("{:.1f} us", 1e6 * law.startup.value()), fmt::format("{:.1f} ns", 1e9 * law.per_token.value()),
+                   fmt::format("{:.0f} ns", 1e9 * law.per_head.value()), fmt::format("{:.2f}", law.traffic),
+                   fmt::format("{:g}", law.overlap), std::to_string(one.table.samples.size()), percent(one.fit.held_out.median),
+                   percent(one.fit.held_out.p90), percent(one.fit.held_out_one.median), percent(one.fit.held_out_one.p90)});
+    }
+    return "\nPrompts through chunk kernels; numbers of sequences held out:\n\n" + table.text();
+}
+
 Json walk_json(const calibrate::CalibratedWalk& walk) {
     const sim::AttentionWalkLaw& law = walk.fit.law;
     Json json = {{"law",
@@ -306,7 +350,7 @@ std::string calibration_table(const calibrate::CalibrationAnswer& answer) {
         text += "\nErrors of predicted times, shapes held out, and the most bytes a second that any shape moves:\n\n" +
                 errors.text();
     }
-    return text + verification_text(answer.recurrent_verification) + walk_text(answer);
+    return text + verification_text(answer.recurrent_verification) + chunk_scan_text(answer.chunk_scans) + walk_text(answer);
 }
 
 std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
@@ -328,6 +372,9 @@ std::string calibration_json(const calibrate::CalibrationAnswer& answer) {
                  {"kernels", kernels}};
     for (const calibrate::CalibratedVerification& verification : answer.recurrent_verification) {
         json["recurrent_verification"].push_back(verification_json(verification));
+    }
+    for (const calibrate::CalibratedChunkScan& scan : answer.chunk_scans) {
+        json["chunk_scans"].push_back(chunk_scan_json(scan));
     }
     if (answer.attention_walk) {
         json["attention_walk"] = walk_json(*answer.attention_walk);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/tables/attention_walk_rows.h"
+#include "calibrate/tables/chunk_scan_rows.h"
 #include "calibrate/tables/fit_tables.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "calibrate/tables/recurrent_verification_rows.h"
@@ -90,6 +91,8 @@ calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& inp
         answer.launches = calibrate::launch_costs_of(files);
         answer.recurrent_verification = calibrate::fitted_verification(
             calibrate::recurrent_verification_tables_of(files, answer.device), answer.device, input.options, answer.left_out);
+        answer.chunk_scans = calibrate::fitted_chunk_scans(calibrate::chunk_scan_tables_of(files), answer.device, input.options,
+                                                           answer.left_out);
         calibrate::AttentionWalkTable walks = calibrate::attention_walk_table_of(files, answer.device);
         if (std::optional<calibrate::AttentionWalkFit> fit =
                 calibrate::fit_attention_walk(walks, answer.device, input.options)) {

@@ -61,6 +61,7 @@ void append(const GatedDelta& delta, const LayerContext& context, std::vector<Op
 
     Operation scan = state_scan(context, recurrent_state(delta, context.ranks));
     scan.delta_rule = !per_channel;
+    scan.channel_delta_rule = per_channel;
     const double decay_parameters = value_heads + (per_channel ? key_width : value_heads);  // A per head, bias of dt
     scan.weight_elements += decay_parameters;
     scan.active_elements += decay_parameters;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "calibrate/tables/attention_walk_rows.h"
+#include "calibrate/tables/chunk_scan_rows.h"
 #include "calibrate/tables/recurrent_verification_rows.h"
 #include "setups.h"
 
@@ -74,6 +75,58 @@ TEST_CASE("rows of recurrent verification are an engine's, from memory or from t
     CHECK(tables[1].samples[0].from_cache);
     CHECK(!tables[1].samples[1].from_cache);
     CHECK(tables[1].left_out == 1);
+}
+
+TEST_CASE("a fit of prompts of delta rules recovers its law") {
+    const sim::Device on = device("h100-sxm");
+    sim::ChunkScanLaw law;
+    law.startup = Seconds(20e-6);
+    law.per_token = Seconds(40e-9);
+    law.per_head = Seconds(300e-9);
+    law.traffic = 1.5;
+    law.overlap = 0.5;
+    ChunkScanTable table{"vllm", true, "1", {}, ""};
+    for (const double heads : {2.0, 16.0, 64.0}) {
+        for (const double batch : {1.0, 2.0, 4.0, 8.0, 16.0, 64.0}) {
+            for (const double tokens : {64.0, 512.0, 4096.0, 16384.0}) {
+                const sim::ChunkScan shape{batch, tokens, heads, Bytes(3000.0 * batch * tokens * heads)};
+                table.samples.push_back({shape, time_of(law, shape, chunk_scan_device(on))});
+            }
+        }
+    }
+    const auto fit = fit_chunk_scan(table, on, {});
+    REQUIRE(fit);
+    CHECK(fit->law.startup.value() == Approx(20e-6).epsilon(0.01));
+    CHECK(fit->law.per_token.value() == Approx(40e-9).epsilon(0.01));
+    CHECK(fit->law.per_head.value() == Approx(300e-9).epsilon(0.01));
+    CHECK(fit->law.traffic == Approx(1.5).epsilon(0.01));
+    CHECK(fit->law.overlap == 0.5);
+    CHECK(fit->law.by_channel);
+    CHECK(fit->held_out_one.median < 1e-3);
+}
+
+TEST_CASE("rows of prompts are an engine's, of a rule, of its last version, and of whole chunks") {
+    const MeasuredFile file = parse_measured_rows(
+        "rule,framework,version,kernel,phase,batch,tokens,k_heads,v_heads,head_k_dim,head_v_dim,state_format,state_bytes_per_"
+        "seq,latency_us\n"
+        "gdn,trtllm,1.0,a,prefill,1,64,16,32,128,128,fp32,1,5\n"
+        "gdn,trtllm,1.2,a,prefill,2,128,16,32,128,128,fp32,1,6\n"
+        "gdn,trtllm,1.2,a,prefill,2,32,16,32,128,128,fp32,1,6\n"
+        "gdn,trtllm,1.2,a,decode,2,1,16,32,128,128,fp32,1,6\n"
+        "kda,vllm,0.1,b,prefill,1,64,24,24,128,128,fp32,1,7\n",
+        "h100_delta_rule.csv");
+    const auto tables = chunk_scan_tables_of({file});
+    REQUIRE(tables.size() == 2);
+    CHECK(tables[0].family == "tensorrt-llm");
+    CHECK(!tables[0].by_channel);
+    CHECK(tables[0].version == "1.2");
+    REQUIRE(tables[0].samples.size() == 1);
+    // A token: 2 B of each of q, k (16 heads), v, o, a decay and beta (32 heads); fp32 states of 32 heads written and read for
+    // each chunk of 64. A sequence: its state read and written.
+    const double token = 2.0 * (2 * 16 * 128 + 2 * 32 * 128 + 2 * 32) + 2 * 4.0 * 32 * 128 * 128 / 64;
+    CHECK(tables[0].samples[0].shape.moved.value() == Approx(2 * 128 * token + 2 * 2 * 4.0 * 32 * 128 * 128));
+    CHECK(tables[0].samples[0].shape.heads == 32.0);
+    CHECK(tables[1].by_channel);
 }
 
 TEST_CASE("a kernel that splits caches has no walk, one that walks along them has") {

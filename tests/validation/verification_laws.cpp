@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "calibrate/tables/attention_walk_rows.h"
+#include "calibrate/tables/chunk_scan_rows.h"
 #include "calibrate/tables/kernel_tables.h"
 #include "calibrate/tables/recurrent_verification_rows.h"
 #include "setups.h"
@@ -29,10 +30,14 @@ constexpr double most_median = 0.03, most_p90 = 0.10, most_median_fused = 0.065,
 /// Walks: medians of ungrouped heads left out.
 constexpr double most_walk_median = 0.05;
 
+/// Prompts of one sequence, by laws of other numbers of sequences.
+constexpr double most_prompt_median = 0.10;
+
 struct DeviceRows {
     sim::Device device;
     std::vector<calibrate::RecurrentVerificationTable> chains;
     calibrate::AttentionWalkTable walks;
+    std::vector<calibrate::ChunkScanTable> prompts;
 };
 
 bool close(double a, double b) { return std::abs(a - b) <= 2e-3 * std::max(std::abs(a), std::abs(b)); }
@@ -121,6 +126,40 @@ bool check_walk(const std::vector<DeviceRows>& devices, const DeviceRows& of) {
     return met && is_committed;
 }
 
+std::vector<double> residuals_on(const calibrate::ChunkScanTable& table, const sim::Device& on, const sim::ChunkScanLaw& law) {
+    std::vector<double> residuals;
+    for (const calibrate::ChunkScanSample& sample : table.samples) {
+        residuals.push_back(std::log(time_of(law, sample.shape, calibrate::chunk_scan_device(on)) / sample.time));
+    }
+    return residuals;
+}
+
+bool check_prompts(const std::vector<DeviceRows>& devices, const DeviceRows& of, const calibrate::ChunkScanTable& table) {
+    const auto fit = calibrate::fit_chunk_scan(table, of.device, {});
+    const sim::ChunkScanLaw* committed = of.device.calibration->chunk_scan_law(table.family, table.by_channel);
+    if (!fit || committed == nullptr) {
+        fmt::print("MISSED {} {}: no law of prompts\n", of.device.name, table.family);
+        return false;
+    }
+    const sim::ChunkScanLaw& law = fit->law;
+    const bool is_committed = close(law.startup.value(), committed->startup.value()) &&
+                              close(law.per_token.value(), committed->per_token.value()) &&
+                              close(law.per_head.value(), committed->per_head.value()) &&
+                              close(law.traffic, committed->traffic) && law.overlap == committed->overlap;
+    const bool met = fit->held_out_one.median <= most_prompt_median;
+    fmt::print("{} {:<12} prompts {:<12} {} {:>4} rows: {}; one sequence: {}{}\n", met ? "met   " : "MISSED", of.device.name,
+               table.family, table.by_channel ? "kda" : "gdn", table.samples.size(), percents(fit->held_out),
+               percents(fit->held_out_one), is_committed ? "" : "  (the committed law differs from this fit)");
+    for (const DeviceRows& by : devices) {
+        const sim::ChunkScanLaw* carried = by.device.calibration->chunk_scan_law(table.family, table.by_channel);
+        if (carried != nullptr && by.device.name != of.device.name) {
+            fmt::print("       left out, by the law of {:<13} {}\n", by.device.name + ":",
+                       percents(calibrate::errors_of(residuals_on(table, of.device, *carried))));
+        }
+    }
+    return met && is_committed;
+}
+
 }  // namespace
 
 int main() {
@@ -138,8 +177,8 @@ int main() {
             continue;
         }
         const auto files = calibrate::read_measured_files({first->string(), second->string()}, on);
-        devices.push_back(
-            {on, calibrate::recurrent_verification_tables_of(files, on), calibrate::attention_walk_table_of(files, on)});
+        devices.push_back({on, calibrate::recurrent_verification_tables_of(files, on),
+                           calibrate::attention_walk_table_of(files, on), calibrate::chunk_scan_tables_of(files)});
     }
     for (const DeviceRows& of : devices) {
         for (const calibrate::RecurrentVerificationTable& table : of.chains) {
@@ -147,6 +186,9 @@ int main() {
             print_carried_chains(devices, of, table);
         }
         all &= check_walk(devices, of);
+        for (const calibrate::ChunkScanTable& table : of.prompts) {
+            all &= check_prompts(devices, of, table);
+        }
     }
     return all ? 0 : 1;
 }
