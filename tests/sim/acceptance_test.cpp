@@ -212,6 +212,8 @@ TEST_CASE("what is never accepted goes on so") {
     CHECK(never.position(3) == 0.0);
     CHECK(never.position(5) == 0.0);
     CHECK(never.accept_length(8) == 1.5);
+    CHECK(never.moved(1.0, 0.5).position(3) < 1e-3);
+    CHECK(Acceptance::per_position({}).accept_length(3) == 1.0);  // of nothing measured
     // Two further drafts that add nothing, or take away as noise does.
     CHECK(Acceptance::curve({{1, 1.5}, {3, 1.5}}).accept_length(3) == Approx(1.5).margin(1e-9));
     CHECK(Acceptance::curve({{1, 1.5}, {3, 1.2}}).problems().empty());

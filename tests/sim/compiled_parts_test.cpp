@@ -55,6 +55,8 @@ TEST_CASE("a prompt's time and energy are shared out over the tokens of its answ
     CHECK(fifty.drafter.value() == Approx(2.0 * hundred.drafter.value()));
     CHECK(fifty.target_energy.value() == Approx(2.0 * hundred.target_energy.value()));
     CHECK(fifty.drafter_energy.value() == Approx(2.0 * hundred.drafter_energy.value()));
+    CHECK(prompt_time(compile_round(setup), 1) == (hundred.target + hundred.drafter) * 100.0);
+    CHECK(prompt_time(compile_round(setup), 0) == hundred.target * 100.0);
     // A hundred tokens together take what the prompt takes alone.
     const CompiledRound round = compile_round(setup);
     CHECK(100.0 * (hundred.target + hundred.drafter).value() == Approx(time_to_first_token(round, 1000.0).value()));
@@ -130,6 +132,9 @@ TEST_CASE("a drafter that reads the whole verification apart reads its drafts an
     apart.catch_up = CatchUp::apart;
     const DraftTree chain = build_tree(ChainShape{5}, {});
     CHECK(draft_steps(apart, ChainShape{5}, chain, {}, false).context_tokens == 6.0);
+    for (const DraftStep& pass : draft_steps(apart, ChainShape{5}, chain, {}, false).passes) {
+        CHECK(pass.logits == 1.0);
+    }
     apart.catch_up = CatchUp::none;
     CHECK(draft_steps(apart, ChainShape{5}, chain, {}, false).context_tokens == 0.0);
 }

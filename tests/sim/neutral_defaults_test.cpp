@@ -142,7 +142,7 @@ TEST_CASE("parts of a law that state nothing reach the data sheet, and divide wo
 TEST_CASE("a point that states nothing is one sequence, whose round yields one token and gains nothing") {
     check_ones({Sequences{}.all, Sequences{}.of_group, Sequences{}.of_pass, StepPasses{}.sequences, StepPasses{}.passes});
     const RoundEstimate estimate;
-    check_ones({estimate.accept_length, estimate.throughput_multiplier, estimate.decode_share});
+    check_ones({estimate.accept_length, estimate.iteration_multiplier, estimate.throughput_multiplier, estimate.decode_share});
     check_ones({std::make_unique<EstimateColumns>()->accept_length, RowConstants{}.kept, MemoryConstants{}.state_slots,
                 MemoryConstants{}.measured, MeasuredLoads{}.memory});
     check_ones({Stack{}.kernels.fp4_read_speed, RoundStep{}.share, DraftStep{}.share});

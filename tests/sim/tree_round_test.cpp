@@ -176,6 +176,16 @@ TEST_CASE("joint attainment: one row more, between k + 1 and 2k + 1 tokens, one 
         probability += step.runs;
     }
     CHECK(probability == Approx(1.0));
+    CHECK(row.activations == 3.0 * (7 + 6));  // the longest
+    std::vector<std::string> verifications;
+    for (const ExplainedPass& explained : explain(round, {1, 1.0, 100.0})) {
+        if (explained.phase.starts_with("verify")) {
+            verifications.push_back(explained.phase);
+        }
+    }
+    REQUIRE(verifications.size() == 7);
+    CHECK(verifications.front() == "verify, length 1");
+    CHECK(verifications.back() == "verify, length 7");
     CHECK(row.target_states == 3.0);  // N + 1 for N drafts
     const CompiledRound replay = compile_round(mamba({shaped(SequencesShape{2, 6}, Verification::unrolled)}, Rollback::replay));
     CHECK(replay.row(1).target_states == 2.0);  // N, and the activations of the last step

@@ -37,6 +37,7 @@ TEST_CASE("exact accept lengths and ranks are those of decoding, method by metho
                 continue;
             }
             ++exact;
+            CHECK(cell.decoded.rounds == 6000);  // 2,000 of each of three models
             CHECK(cell.exact->at_least.front() == Approx(1.0));
             CHECK(std::abs(cell.exact->accept_length() - cell.decoded.accept_length) < 1.5 * cell.decoded.margin());
             // Whatever is accepted has a rank: the bonus token alone has none.

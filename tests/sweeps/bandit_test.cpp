@@ -267,6 +267,11 @@ TEST_CASE("bandit: by time per token a round costs what it takes over one of the
     problem.default_arm = 1;
     problem.tasks[0].arms[0].accepted_exactly = {0.0, 1.0};
     CHECK(problems_of(problem).empty());
+    for (const TaskStretch stretch : {TaskStretch{0, 0}, TaskStretch{1, 10}}) {
+        problem.sequence = {stretch};
+        CHECK(problems_of(problem).size() == 1);
+    }
+    problem.sequence = {{0, 1}};
     problem.tasks[0].arms[0].accepted_exactly = {1.5, -0.5};
     CHECK(problems_of(problem).size() == 1);
 }

@@ -121,6 +121,38 @@ TEST_CASE("a schedule keeps a length as long as it costs at most 1.5 % more than
     CHECK(scheduled(lines(), 12.0, 100).gain == Approx(20 / 17.0));
 }
 
+TEST_CASE("under arrivals a schedule is followed at the batch that they settle at, not at their rate") {
+    // Of answers of 8 tokens and 0.3 a second, with one draft N others stay 0.3·8·(11 + 0.2·(N + 1))/1.6: 24, a batch of 25.
+    sim::CompiledRound round = lines();
+    round.output_tokens = 8.0;
+    Workload workload = workload_of({{0.3, 1.0}});
+    workload.traffic.kind = LoadKind::arrival_rate;
+    workload.objective = Objective::latency;
+    const auto gain_of = [&](int drafts) {
+        return outcomes_of(round, {drafts}, workload.traffic, workload.objective).front().gain;
+    };
+    const Schedule schedule = schedule_for(round, {0, 1, 2}, workload, 100, 0);
+    CHECK(settle(round, 1, {LoadKind::arrival_rate, 0.3}, 0.0).batch == Approx(25.0).margin(0.01));
+    CHECK(schedule.gain == Approx(gain_of(1)));
+    CHECK(gain_of(2) != Approx(gain_of(1)));
+    CHECK(outcomes_of(round, std::vector<int>{}, workload.traffic, workload.objective).empty());
+}
+
+TEST_CASE("over two loads a plan is off where its drafts break a limit, and where they break none it is not") {
+    const Traffic traffic = traffic_from({{4.0, 1.0}, {30.0, 1.0}}, {{0.0, 1.0}});
+    Limits limits;
+    limits.time_per_token = Seconds(10.2);  // of 7.4 and 10.6 s with one draft, and 10 s without
+    const PlannedOutcome partly = planned_outcome(lines(), 1, traffic, Objective::latency, limits);
+    CHECK(partly.plan.by_point == std::vector<int>{1, sim::drafting_off});
+    CHECK_FALSE(partly.broken);
+    limits.time_per_token = Seconds(10.7);
+    CHECK(planned_outcome(lines(), 1, traffic, Objective::latency, limits).plan.by_point.empty());
+    limits.time_per_token = Seconds(7.0);
+    const PlannedOutcome nowhere = planned_outcome(lines(), 1, traffic, Objective::latency, limits);
+    CHECK(nowhere.plan.by_point.empty());
+    CHECK(nowhere.broken == Limit::time_per_token);
+}
+
 TEST_CASE("a schedule is worth telling an engine of if it gains 2 % more than the best length alone") {
     Recommendation found;
     found.candidates.resize(1);
@@ -200,7 +232,7 @@ TEST_CASE("a step is a fall of more than 3 %, and of three times what its neighb
     sim::CompiledRound round = lines();
     sim::RowSteps rule;
     rule.step_after = 8.0;  // rows of one token each
-    const auto steps = [&](double seconds) {
+    const auto steps = [&](double seconds, double asked = 40.0) {
         rule.step = Seconds(seconds);
         sim::TimedOperation jump;
         jump.rates.rule = rule;
@@ -208,7 +240,7 @@ TEST_CASE("a step is a fall of more than 3 %, and of three times what its neighb
             round.pass(id).operations.resize(1);
             round.pass(id).operations.push_back(jump);
         }
-        return scheduled(round, 40.0, 100).steps;
+        return scheduled(round, asked, 100).steps;
     };
     // Of two drafts: 15 s at batch 8 and 15.5 at 9, 3.2 % more, as from any batch to the next.
     CHECK(steps(0.5).empty());
@@ -217,6 +249,8 @@ TEST_CASE("a step is a fall of more than 3 %, and of three times what its neighb
     CHECK(found.front().batch == 8);
     CHECK(found.front().before == Approx(20 / 15.0));
     CHECK(found.front().after == Approx(20 / 17.5));
+    CHECK(steps(2.0, 9.0).size() == 1);
+    CHECK(steps(2.0, 8.0).empty());  // nobody asked for nine
 }
 
 TEST_CASE("objectives are per token") {

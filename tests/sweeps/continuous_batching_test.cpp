@@ -59,6 +59,15 @@ TEST_CASE("continuous batching: answers that have between one and two tokens in 
     CHECK(served.tokens_per_second.mean == Approx(3.0).epsilon(0.05));
 }
 
+TEST_CASE("continuous batching: kinds of requests come by their shares, whatever these sum to") {
+    // One of four answers has ten tokens, three have two: four in the mean, at 2 requests a second.
+    const std::vector<SpeculationSetting> settings = {setting("plain", {1.0}, {0.02, 0.02, 0.02, 0.02})};
+    Requests mixed = requests(2.0, 1.0);
+    mixed.classes = {{0.0, 10, Seconds(0.0), 1.0}, {0.0, 2, Seconds(0.0), 3.0}};
+    const ServedTraffic served = simulate_serving({settings, always(0, 4)}, mixed, {4000, 200, 5, 3, 0}, 0.99);
+    CHECK(served.tokens_per_second.mean == Approx(8.0).epsilon(0.05));
+}
+
 TEST_CASE("speed table: mean rounds of a request") {
     const SpeculationSetting half = setting("half", {0.5, 0.5}, {1.0});
     CHECK(mean_rounds(setting("plain", {1.0}, {1.0}), requests(1.0, 7)) == Approx(7.0));

@@ -194,6 +194,14 @@ TEST_CASE("prompts take what is predicted of them where no accept length tells a
     const Cause* const cause = cause_of(found, CauseKind::prompts);
     REQUIRE(cause != nullptr);
     CHECK(cause->share == Approx(prompts / load.measured));
+    // Likewise where the round itself was not timed, but its TPOT and accept length are known.
+    runs::RunCell& cell = input.rounds.front().cell;
+    cell.stated_length = 2.0;
+    cell.tpot = runs::MeasuredMean::of(0.5 * cell.round.mean(), 0.0, 1.0, 1.0);
+    cell.round = {};
+    const Diagnosis untimed = diagnose(input);
+    REQUIRE(cause_of(untimed, CauseKind::prompts) != nullptr);
+    CHECK(cause_of(untimed, CauseKind::prompts)->share == Approx(prompts / load.measured));
 }
 
 TEST_CASE("kernels that are launched one by one are counted by operation, whatever a stack launches in graphs") {
@@ -241,6 +249,12 @@ TEST_CASE("prompts are told apart by how long they are beside their answers") {
     CHECK(suspected(600.0, 300.0, 600.0, 100.0));
     CHECK_FALSE(suspected(600.0, 300.0, 1200.0, 600.0));
     CHECK_FALSE(suspected(600.0, 300.0, 630.0, 300.0));  // less than a tenth
+    // Rounds that were timed by themselves have no prompts in them.
+    std::vector<DiagnosedPoint> timed = {measured_load(4.0, 3, 1.0), measured_load(16.0, 5, 1.0)};
+    timed[0].cell.prompt_tokens = timed[1].cell.prompt_tokens = 600.0;
+    timed[0].cell.output_tokens = 100.0;
+    timed[1].cell.output_tokens = 300.0;
+    CHECK(seconds_of(timed, CauseKind::prompts_cost_more).empty());
 }
 
 TEST_CASE("experts and collectives are told apart from the phases that they lie in, and all parts sum to the round") {

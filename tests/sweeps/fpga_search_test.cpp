@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -41,6 +43,8 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
     const FpgaSearchResult found = search_designs(space, FpgaObjective::throughput, 2);
     CHECK(found.points == space.size());
     double best = 0.0;
+    std::set<std::array<double, 3>> fitting;  // tokens/s, tokens/J and what is left of the board: more is better
+    int deepest = 0;
     std::uint64_t too_large = 0;
     for (const FpgaSpeculation& how : space.speculations) {
         for (const sim::fpga::Backtracking plan : space.plans) {
@@ -60,9 +64,13 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
                             ++too_large;
                             continue;
                         }
-                        best = std::max(best, sim::fpga::round_cost(space.board, design, space.target, how.drafter_shape, work,
-                                                                    how.accept_length, {plan})
-                                                  .tokens_per_second);
+                        const sim::fpga::RoundCost cost = sim::fpga::round_cost(
+                            space.board, design, space.target, how.drafter_shape, work, how.accept_length, {plan});
+                        deepest = cost.tokens_per_second > best ? candidate.fifo_depth : deepest;
+                        best = std::max(best, cost.tokens_per_second);
+                        fitting.insert({cost.tokens_per_second, cost.tokens_per_joule,
+                                        -std::max({used.dsps / there.dsps, used.luts / there.luts, used.bram18s / there.bram18s,
+                                                   used.urams / there.urams})});
                     }
                 }
             }
@@ -70,6 +78,12 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
     }
     REQUIRE_FALSE(found.best.empty());
     CHECK(found.best.front().tokens_per_second == best);
+    CHECK(found.best.front().fifo_depth == deepest);
+    const auto unbeaten = std::count_if(fitting.begin(), fitting.end(), [&](const auto& a) {
+        return std::none_of(fitting.begin(), fitting.end(),
+                            [&](const auto& b) { return a != b && b[0] >= a[0] && b[1] >= a[1] && b[2] >= a[2]; });
+    });
+    CHECK(found.pareto.size() == static_cast<std::size_t>(unbeaten));
     CHECK(found.too_large == too_large);
     CHECK(too_large > 0);
 }

@@ -115,6 +115,18 @@ TEST_CASE("ranges of inputs are told in percent of the peak") {
     CHECK(inputs[4].high.row(1).accept_length() == Approx(1.0 + setup.acceptance.moved(1.0).chain.position(1)));
 }
 
+TEST_CASE("a mode without shares of its own takes the ranges as they are") {
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+    setup.platform.mode = sim::CostMode::hoi;
+    const UncertainRound memory = uncertain_rounds(setup).front();
+    const auto per_byte = [](const sim::CompiledRound& round) {
+        return round.passes[static_cast<std::size_t>(sim::PassId::plain)].whole_pass_rates.per_byte.value();
+    };
+    const double stated = per_byte(sim::compile_round(setup));
+    CHECK(per_byte(memory.low) == Approx(stated / 0.95));
+    CHECK(per_byte(memory.high) == Approx(stated / 0.74));
+}
+
 TEST_CASE("inputs move within their ranges evenly in the logarithm") {
     const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     const sim::CompiledRound stated = sim::compile_round(setup);

@@ -63,6 +63,10 @@ TEST_CASE("SGLang's steps go up above half a token less than they are, and down 
     CHECK(after_fifteen({1, 0, 0, 0, 0}) == 3);  // 0.2 + 0.063 > 0.25
     CHECK(after_fifteen({0, 0, 0, 0, 0}) == 1);  // 0.07
     CHECK(after_fifteen({1, 1, 1, 1, 0}) == 3);
+    // From 2 on, and not from more: of 20 sequences nine accept three and eleven two, 2.45 - 0.016 < 2.5.
+    std::vector<int> nearly(20, 2);
+    std::fill_n(nearly.begin(), 9, 3);
+    CHECK(after_fifteen(nearly) == 3);
     PolicyController always({PolicyKind::ema_steps, 0, 0.5, {1, 3, 5}}, problem, times);
     play(always, 40, {5, 5, 5, 5, 5});
     CHECK(planned(always) == 5);  // there is no longer one

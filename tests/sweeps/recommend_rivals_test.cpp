@@ -101,6 +101,10 @@ TEST_CASE(
     const std::string& reason = answer.unserved.front().reason;
     REQUIRE(reason.starts_with("at most about "));
     CHECK(std::stod(reason.substr(14)) == Approx(served).epsilon(0.01));
+    workload.traffic.points = {{1e4, 1024.0, 1.0}};
+    const Recommendation full = *recommend(workload, 1).recommendation;
+    REQUIRE(full.saturation);
+    CHECK(full.saturation->best == Approx(full.candidates.front().tokens_per_second_device * 2.0 / 500.0));
     workload = llama_workload();
     workload.variants[1].untrained = true;
     const Recommendation untrained = *recommend(workload, 1).recommendation;

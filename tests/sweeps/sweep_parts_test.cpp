@@ -63,6 +63,7 @@ TEST_CASE("a distribution counts what is finite and not penalised, in classes of
     CHECK(d.most() == 8.0);
     CHECK(std::isnan(Distribution().quantile(0.5)));
     CHECK(Distribution().histogram(4).empty());
+    CHECK(d.filled().size() == 3);  // classes that hold something
     CHECK(d.quantile(0.0) == Approx(1.0).epsilon(0.004));
     CHECK(d.quantile(1.0 / 3) == Approx(1.0).epsilon(0.004));
     CHECK(d.quantile(0.34) == 2.0 * (1 + 0.5 / 128));  // the middle of its class
@@ -225,6 +226,18 @@ TEST_CASE("loops over columns: what is counted, penalised and found") {
     CHECK(penalty.values[3] == infinite);
     CHECK(count_unpenalised(penalty, 6) == 2);
     CHECK(penalise_outside(values, 3.0, 9.0, 6, penalty) == 1);  // the others are penalised already
+    auto estimates = std::make_unique<sim::EstimateColumns>();
+    estimates->size = 4;
+    estimates->capacity = 10.0;
+    const double memory[] = {9.0, 10.0, 11.0, 12.0};
+    std::copy(std::begin(memory), std::end(memory), estimates->memory);
+    const Variant variant;
+    CHECK_FALSE(find_sweep_column("usd_per_million_tokens")->known(variant));  // of a device without a price
+    TileColumn misfits{};
+    misfits.values[3] = infinite;  // was left out before
+    CHECK(penalise_misfits({variant, 0.0, memory, memory, *estimates}, misfits) == 1);
+    CHECK(misfits.values[1] == 0.0);
+    CHECK(misfits.values[2] == infinite);
     TilePlaces found;
     find_at_most(some, 3.0, 6, found);
     REQUIRE(found.count == 3);

@@ -92,6 +92,13 @@ TEST_CASE("the best tree is named by its nodes and levels, and by the most child
     }
 }
 
+TEST_CASE("trees are searched up to the most levels") {
+    const sim::RoundSetup setup = llama();
+    TreeSearch search = search_of({1.0}, setup);
+    search.most_depth = 2;  // fewer than pay at batch 1
+    CHECK(search_trees(setup, search).front().tree.depth == 2);
+}
+
 TEST_CASE("batches that do not fit are left out; stacks without trees say so") {
     sim::RoundSetup setup = llama();
     const std::vector<BestAtBatch> found = search_trees(setup, search_of({1.0, 1e6}, setup));
