@@ -15,7 +15,8 @@ Engine sglang_base(const std::string& version, const std::string& source) {
     engine.source = source;
     engine.least_capability = 7.5;  // of FlashInfer, whose attention it runs
     engine.trees = EngineTrees::sglang;
-    // fp4_e2m1: pull requests 10078 (latents) and 12612 (heads) of autumn 2025, docs/advanced_features/quantized_kv_cache.md.
+    // Choices of --kv-cache-dtype (server_args.py). fp4_e2m1 came with pull requests 10078 (latents) and 12612 (heads) of
+    // autumn 2025.
     engine.caches = {
         {sim::NumberFormat::fp8, "fp8_e4m3"}, {sim::NumberFormat::fp4, "fp4_e2m1"}, {sim::NumberFormat::bf16, "bf16"}};
     engine.counts_root = true;
