@@ -160,6 +160,7 @@ TEST_CASE("of an accepted path all tokens but the root move in the cache, which 
     REQUIRE(row.begin[pass + 1] - row.begin[pass] == 1);
     CHECK(row.accept_length() > 1.5);
     CHECK(round.steps[row.begin[pass]].tokens == row.accept_length() - 1.0);
+    CHECK(round.steps[row.begin[pass]].rows == 1.0);
 }
 
 TEST_CASE("joint attainment: one row more, between k + 1 and 2k + 1 tokens, one pass for each length") {
