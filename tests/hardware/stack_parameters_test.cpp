@@ -163,12 +163,14 @@ TEST_CASE("conditions and curves of a stack are checked") {
     CHECK_THAT(problem("row_curves", R"([{"of": "linear", "tile": {"value": 2000, "source": "s", "kind": "assumed"}}])"),
                Contains("row_curves[0].tile"));
     CHECK_THAT(problem("row_curves", R"([{"of": "linear", "rows": 8}])"), Contains("row_curves[0].rows"));
-    CHECK_THAT(problem("format_needs", R"([{"weights": "fp9", "least_capability": {"value": 8, "source": "s", "kind": "published"}}])"),
+    CHECK_THAT(problem("format_needs",
+                       R"([{"weights": "fp9", "least_capability": {"value": 8, "source": "s", "kind": "published"}}])"),
                Contains("format_needs[0].weights") && Contains("fp8"));
     CHECK_THAT(problem("format_needs", R"([{"weights": "fp8", "capability": 8,
                                            "least_capability": {"value": 8, "source": "s", "kind": "published"}}])"),
                Contains("format_needs[0].capability"));
-    CHECK_THAT(problem("format_needs", R"([{"weights": "fp8", "least_capability": 8.9}])"), Contains("format_needs[0].least_capability"));
+    CHECK_THAT(problem("format_needs", R"([{"weights": "fp8", "least_capability": 8.9}])"),
+               Contains("format_needs[0].least_capability"));
 }
 
 TEST_CASE("host time of a round is counted by the drivers that its numbers name") {
