@@ -123,6 +123,8 @@ void check_power_and_price(const Device& device, Constraints& constraints) {
     constraints.require_known_or_zero(device.price, "price");
     constraints.require(device.board_power.value() <= 0.0 || device.idle_power < device.board_power,
                         "idle_power must be below board_power");
+    constraints.require(device.active_power.value() <= 0.0 || device.idle_power.value() > 0.0,
+                        "active_power is what a device draws beside idle_power, which must be stated, too");
     constraints.require((device.energy_per_byte.value() > 0.0) == (device.energy_per_flop.value() > 0.0),
                         "energy_per_byte and energy_per_flop must be stated together: one alone would make the other free");
 }

@@ -22,7 +22,10 @@ double another(double value, const StackParameter& parameter) {
 std::vector<RoundEstimate> estimates_of(const RoundSetup& setup) {
     const CompiledRound round = compile_round(setup);
     std::vector<RoundEstimate> estimates;
-    for (int speculation = drafting_off; speculation < static_cast<int>(round.rows.size()); ++speculation) {
+    for (int speculation = 0; speculation < static_cast<int>(round.rows.size()); ++speculation) {
+        if (!round.row(speculation).problem.empty()) {
+            continue;
+        }
         for (const double batch : {1.0, 16.0, 300.0}) {
             for (const double context : {100.0, 20'000.0}) {
                 estimates.push_back(evaluate(round, {speculation, batch, context}));

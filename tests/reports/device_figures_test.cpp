@@ -86,6 +86,7 @@ TEST_CASE("One device alone is not compared, nor are devices whose energy is unk
     sweeps::Workload unknown = workload_on({"h100-sxm", "specmamba-vhk158"});
     unknown.objective = sweeps::Objective::throughput;
     unknown.variants[0].setup.platform.device.idle_power = Watts(0.0);
+    unknown.variants[0].setup.platform.device.active_power = Watts(0.0);
     unknown.variants[0].setup.platform.device.energy_per_byte = JoulesPerByte(0.0);
     unknown.variants[0].setup.platform.device.energy_per_flop = JoulesPerFlop(0.0);
     const sweeps::RecommendationResult second = recommend(unknown, 1);

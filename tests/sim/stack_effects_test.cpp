@@ -22,6 +22,7 @@ TEST_CASE("numbers that nothing counts are named, and no others") {
     stack.own_numbers = {"host_per_tree", "host_per_round", "memory_efficiency", "host_per_pass", "scan_step", "step_error"};
     CHECK(numbers_without_effect(setup) == Names{"host_per_tree", "scan_step"});  // chains, and no recurrent layer
     setup.speculations.push_back({BranchingShape{{2, 2}}, Verification::unrolled, "tree"});
+    setup.acceptance.siblings = RankAcceptance({0.5, 0.2});
     CHECK(numbers_without_effect(setup) == Names{"scan_step"});
     setup.drafter = NoDrafter{};
     setup.speculations = chains_up_to(0);
@@ -37,7 +38,7 @@ TEST_CASE("numbers that nothing counts are named, and no others") {
 TEST_CASE("numbers about prompts count where no prompt is stated") {
     RoundSetup setup = testing::pair_setup("llama-3.1-8b", "llama-3.2-1b", testing::platform("l40s", "cuda-graph"));
     setup.speculations = chains_up_to(2);
-    setup.platform.stack.own_numbers = {"prefill_tokens"};
+    setup.platform.stack.own_numbers = {"score_traffic"};
     CHECK(numbers_without_effect(setup).empty());
 }
 

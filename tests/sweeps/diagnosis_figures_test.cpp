@@ -148,7 +148,7 @@ TEST_CASE("a log that says that passes run without graphs, or in pieces of them,
         CHECK(cause->rank == 1.5);
         CHECK_THAT(cause->evidence, Catch::Contains(none ? "passes run without graphs (\"eager mode\")"
                                                          : "passes run in pieces of graphs (\"eager mode\")"));
-        CHECK_THAT(cause->what_to_try(), Catch::Contains(none ? "enforce_eager" : "whole graphs"));
+        CHECK_THAT(cause->what_to_try(), Catch::Contains(none ? "--enforce-eager" : "whole graphs"));
     }
     input.settings = {};
     input.rounds.front().cell.eager_steps = 30.0;
