@@ -25,6 +25,7 @@ DesignSpace space() {
         variant.setup.platform.device.energy_per_byte = JoulesPerByte(std::string(device) == "l40s" ? 0.0 : 5e-11);
         variant.setup.platform.device.energy_per_flop = JoulesPerFlop(std::string(device) == "l40s" ? 0.0 : 5e-13);
         variant.setup.platform.device.idle_power = Watts(std::string(device) == "l40s" ? 0.0 : 80.0);
+        variant.setup.platform.device.active_power = Watts(0.0);
         variant.setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
         space.variants.push_back(variant);
     }

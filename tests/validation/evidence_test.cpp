@@ -128,7 +128,9 @@ TEST_CASE("every number that is called fitted is fed by a fit or by an entry of 
         const bool from_runs = std::any_of(fits.begin(), fits.end(), [&](const FitFile& fit) {
             return fit.rows.kind == FitSource::runs && frees(fit, number);
         });
-        CHECK((from_runs || is_recorded(number.entry(), "")));
+        // Watts are fitted, and compared with the catalogue, by a program of their own; no speed-up feeds them.
+        const bool from_watts = number.source.find("(treeline_energy") != std::string::npos;
+        CHECK((from_runs || from_watts || is_recorded(number.entry(), "")));
     }
 }
 
