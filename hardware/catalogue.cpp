@@ -253,8 +253,9 @@ json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::str
     json::Described<sim::Stack> described =
         described_in<sim::Stack>(stack_document(catalogue, nearest.value_or(asked)), read_stack);
     described.value.stands_for = nearest ? asked : "";
-    if (!known && !nearest) {
-        described.value.own_numbers = numbers_stated_in(stack_file(catalogue, asked));
+    const fs::path file = stack_file(catalogue, nearest.value_or(asked));  // of a version that "vllm" alone stands for, too
+    if (file.parent_path() != catalogue / stack_folders.front()) {
+        described.value.own_numbers = numbers_stated_in(file);
     }
     for (sim::VerificationRule& rule : described.value.picked.verification_rules) {
         if (!rule.kernels.name.empty()) {

@@ -91,6 +91,8 @@ TEST_CASE("a stack that extends another one differs from it in what it states, a
     CHECK_FALSE(stack.kernels.calibrated.has_value());
     CHECK(stack.own_numbers == std::vector<std::string>{"host_per_round"});
     CHECK(base.own_numbers.empty());
+    CHECK(hardware::load_stack(catalogue, "vllm").value.own_numbers.empty());       // stands for the newest version
+    CHECK(hardware::load_stack(catalogue, "vllm@0.11").value.own_numbers.empty());  // for the nearest one
 
     SECTION("and may be extended in turn, by path") {
         const std::string next = files.add("next", R"({"title": "Next", "extends": ")" + mine + R"("})");
