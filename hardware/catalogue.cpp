@@ -163,6 +163,18 @@ fs::path extended_file(const fs::path& catalogue, const fs::path& file, const st
     }
 }
 
+/// Numbers that the file itself states, without those of what it extends.
+std::vector<std::string> numbers_stated_in(const fs::path& file) {
+    json::Document document = json::Document::load(file);
+    std::vector<std::string> numbers;
+    for (const auto& [key, value] : document.root().raw().items()) {
+        if (sim::has_stack_parameter(key)) {
+            numbers.push_back(key);
+        }
+    }
+    return numbers;
+}
+
 }  // namespace
 
 std::vector<std::string> device_names(const fs::path& catalogue) { return catalogue_names(catalogue, device_folders); }
@@ -225,22 +237,6 @@ json::Document stack_document(const fs::path& catalogue, const std::string& name
     return json::Document::of(std::move(merged), files.front().string());
 }
 
-namespace {
-
-/// Numbers that the file itself states, without those of what it extends.
-std::vector<std::string> numbers_stated_in(const fs::path& file) {
-    json::Document document = json::Document::load(file);
-    std::vector<std::string> numbers;
-    for (const auto& [key, value] : document.root().raw().items()) {
-        if (sim::has_stack_parameter(key)) {
-            numbers.push_back(key);
-        }
-    }
-    return numbers;
-}
-
-}  // namespace
-
 json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::string& name_or_path) {
     std::string asked = name_or_path;  // "vllm@0.11" is "vllm-0.11"
     const std::size_t at = asked.find('@');
@@ -250,10 +246,10 @@ json::Described<sim::Stack> load_stack(const fs::path& catalogue, const std::str
     const std::vector<std::string> names = stack_names(catalogue);
     const bool known = std::find(names.begin(), names.end(), asked) != names.end();
     const std::optional<std::string> nearest = known ? std::nullopt : nearest_version(names, asked);
-    json::Described<sim::Stack> described =
-        described_in<sim::Stack>(stack_document(catalogue, nearest.value_or(asked)), read_stack);
+    json::Document document = stack_document(catalogue, nearest.value_or(asked));
+    const fs::path file = document.name();
+    json::Described<sim::Stack> described = described_in<sim::Stack>(std::move(document), read_stack);
     described.value.stands_for = nearest ? asked : "";
-    const fs::path file = stack_file(catalogue, nearest.value_or(asked));  // of a version that "vllm" alone stands for, too
     if (file.parent_path() != catalogue / stack_folders.front()) {
         described.value.own_numbers = numbers_stated_in(file);
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hardware/accelerators.h"
+#include "operation_time.h"
 #include "setups.h"
 #include "sim/drafters/drafter.h"
 #include "sim/fpga/block_pipeline.h"
@@ -22,18 +23,6 @@ namespace laws_of_links_test {
 using namespace treeline;
 using namespace treeline::sim;
 using namespace treeline::testing;
-
-namespace {
-
-/// 1 B/s and 1 FLOP/s, so that times are counts.
-Rates unit_rates() {
-    Rates rates;
-    rates.per_byte = 1.0 / BytesPerSecond(1.0);
-    rates.per_flop = 1.0 / FlopsPerSecond(1.0);
-    return rates;
-}
-
-}  // namespace
 
 TEST_CASE("a measured all-reduce over four ranks: one shot, two shots and a ring") {
     KernelLaw law;

@@ -9,16 +9,9 @@ namespace rates_test {
 
 using namespace treeline;
 using namespace treeline::sim;
+using testing::unit_rates;
 
 namespace {
-
-/// A data sheet of 1 B/s and 1 FLOP/s, so that times are counts.
-Rates unit_rates() {
-    Rates rates;
-    rates.per_byte = 1.0 / BytesPerSecond(1.0);
-    rates.per_flop = 1.0 / FlopsPerSecond(1.0);
-    return rates;
-}
 
 double time_of(const KernelLaw& law, const Operation& operation, const PassShape& shape) {
     const Rates rates = measured_rates(law, unit_rates(), operation);

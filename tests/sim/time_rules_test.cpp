@@ -1,21 +1,16 @@
 // Do the rules of sim/rates.h give what their remarks say, on a device of 1 B/s and 1 FLOP/s, where times are counts?
 #include <catch2/catch.hpp>
 
+#include "operation_time.h"
 #include "sim/rates.h"
 
 namespace time_rules_test {
 
 using namespace treeline;
 using namespace treeline::sim;
+using testing::unit_rates;
 
 namespace {
-
-Rates unit_rates() {
-    Rates rates;
-    rates.per_byte = SecondsPerByte(1.0);
-    rates.per_flop = SecondsPerFlop(1.0);
-    return rates;
-}
 
 /// Eight experts, of which a token touches exactly two: with popularity 1 − 2/8 = exp(log_miss), and one token, 8·(1 − 3/4).
 OperationCost mixture() {

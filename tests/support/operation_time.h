@@ -7,6 +7,14 @@
 
 namespace treeline::testing {
 
+/// A data sheet of 1 B/s and 1 FLOP/s, so that times are counts.
+inline sim::Rates unit_rates() {
+    sim::Rates rates;
+    rates.per_byte = 1.0 / BytesPerSecond(1.0);
+    rates.per_flop = 1.0 / FlopsPerSecond(1.0);
+    return rates;
+}
+
 inline Seconds time_of(const sim::Operation& operation, const sim::Rates& rates, const sim::PassShape& shape) {
     const sim::ShapeTerms terms = sim::terms_of(shape);
     Seconds time;
