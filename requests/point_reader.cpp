@@ -11,6 +11,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/lengths_reader.h"
 #include "requests/load_reader.h"
+#include "requests/loading.h"
 #include "requests/measured_errors_reader.h"
 
 namespace treeline::requests {

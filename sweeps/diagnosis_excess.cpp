@@ -15,7 +15,6 @@ using diagnosis::at;
 using diagnosis::captures_sizes;
 using diagnosis::Hypothesis;
 using diagnosis::ms;
-using diagnosis::notable;
 using diagnosis::percent;
 
 /// How a hypothesis fits the excess of all loads.

@@ -96,7 +96,7 @@ calibrate::CalibrationAnswer calibrate_kernels(const KernelCalibrationInput& inp
         calibrate::AttentionWalkTable walks = calibrate::attention_walk_table_of(files, answer.device);
         if (std::optional<calibrate::AttentionWalkFit> fit =
                 calibrate::fit_attention_walk(walks, answer.device, input.options)) {
-            answer.attention_walk = calibrate::CalibratedWalk{std::move(walks), std::move(*fit)};
+            answer.attention_walk = calibrate::CalibratedWalk{std::move(walks), *fit};
         }
     }
     answer.kernels = calibrate::fitted_where_possible(std::move(tables), answer.device, input.options, answer.left_out);

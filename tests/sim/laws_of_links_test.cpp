@@ -238,7 +238,7 @@ TEST_CASE("a model without layers is shared out evenly; kinds of blocks are told
     CHECK(largest_stage(Model{}, 4.0) == 0.25);
     const auto with = [](BlockKind kind) {
         LayerKind layer;
-        layer.blocks = {{std::move(kind)}};
+        layer.blocks = {{kind}};
         return layer;
     };
     CHECK(attends(with(Attention{})));

@@ -46,7 +46,7 @@ TEST_CASE("the nearest measured temperature, context and thinking count, by thei
     rows[0].temperature = rows[1].temperature = 0.0;
     rows[1].runs = 3.0;
     rows[2].temperature = 1.0;
-    const auto length = [&](TrafficKind traffic) { return acceptance_of_traffic(rows, traffic).chain.accept_length(2); };
+    const auto length = [&](const TrafficKind& traffic) { return acceptance_of_traffic(rows, traffic).chain.accept_length(2); };
     CHECK(length({{}, 0.0, "", {}}) == Approx((2.4 + 3.0 * 2.2) / 4.0));
     CHECK(length({{}, 1.0, "", {}}) == Approx(1.9));
     CHECK(acceptance_of_traffic(rows, {{}, 0.7, "", {}}).remarks.size() == 1);

@@ -83,7 +83,7 @@ Model with(BlockKind kind) {
     model.width = 64;
     LayerKind layer;
     layer.name = "layer";
-    layer.blocks = {{std::move(kind)}};
+    layer.blocks = {{kind}};
     model.kinds = {layer};
     model.order = {0};
     return model;

@@ -361,7 +361,7 @@ TEST_CASE("steps of the own deployment make an answer surer than what engines el
 TEST_CASE("a gain of which one side alone was measured is as uncertain as the other side") {
     RecommendInput input = example();
     const sim::RoundSetup& setup = input.workload.variants.front().setup;
-    const auto own_error = [&](std::vector<double> draft_tokens) {
+    const auto own_error = [&](const std::vector<double>& draft_tokens) {
         sim::RoundSetup measured = setup;
         sim::MeasuredDeployment& deployment = measured.platform.stack.measured;
         deployment.step_error = 0.05;
