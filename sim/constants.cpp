@@ -30,7 +30,9 @@ std::span<const Constant* const> all_constants() {
                                        &derived_law_error,
                                        &streamed_from,
                                        &eager_kernel,
-                                       &eager_kernels};
+                                       &eager_kernels,
+                                       &usual_energy_error,
+                                       &energy_error};
     return all;
 }
 

@@ -121,6 +121,14 @@ inline constexpr Constant eager_kernel{"eager_kernel", 6.5e-6, "host time of a k
 inline constexpr Constant eager_kernels{"eager_kernels", 6.0, "such kernels for each operation of the model",
                                         ConstantKind::measured, "hardware/stacks/eager.json"};
 
+// Energy.
+
+inline constexpr Constant usual_energy_error{
+    "usual_energy_error", 0.13, "median error of a token's energy on a device that the rule for all devices was not fitted to",
+    ConstantKind::measured, "H100 and B200 from each other, the larger one: `treeline_energy`"};
+inline constexpr Constant energy_error{"energy_error", 0.37, "90th percentile of the same", ConstantKind::measured,
+                                       "as `usual_energy_error`"};
+
 /// All of them, in the order of the tables.
 std::span<const Constant* const> all_constants();
 

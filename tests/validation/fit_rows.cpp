@@ -221,21 +221,27 @@ std::vector<FitCase> cases_of_pairs(const std::filesystem::path& file, const Fit
     return cases;
 }
 
+/// 1 where a table has no such column.
+int count_in(const text::CsvReader& csv, std::string_view column) {
+    return csv.column(column) ? static_cast<int>(text::parse_number(csv[column]).value()) : 1;
+}
+
 FitCase case_of_step(text::CsvReader& csv, const requests::Catalogue& catalogue) {
     const double context = text::parse_number(csv["context"]).value();
+    const int requests = count_in(csv, "requests"), ranks = count_in(csv, "ranks");
     const std::string stack(csv["stack"]), device(csv["device"]), model(csv["model"]);
     const nlohmann::json input = {{"target", {{"model", model}, {"precision", std::string(csv["precision"])}}},
-                                  {"platform", {{"device", device}, {"stack", stack}}},
-                                  {"batch", 1},
+                                  {"platform", {{"device", device}, {"stack", stack}, {"tensor_parallel", ranks}}},
+                                  {"batch", requests},
                                   {"context", context}};
     const sweeps::PointInput point = requests::read_point_text(input.dump(), "row", source_folder(), catalogue).input;
     FitCase at;
     at.setup = setup_of(point, policies_to_try(point).front());
     at.measured = 1.0 / text::parse_number(csv["tokens_per_s"]).value();
-    at.predicted = [setup = at.setup, context](const Change& change) {
+    at.predicted = [setup = at.setup, requests, context](const Change& change) {
         sim::RoundSetup changed = setup;
         change(changed);
-        return sim::evaluate(sim::compile_round(changed), {0, 1.0, context}).time_per_token.value();
+        return sim::evaluate(sim::compile_round(changed), {0, static_cast<double>(requests), context}).time_per_token.value();
     };
     at.owners = {"stacks/" + stack, "gpu/" + device, "models/" + model};
     const std::string chose(csv["chose"]);
@@ -243,7 +249,9 @@ FitCase case_of_step(text::CsvReader& csv, const requests::Catalogue& catalogue)
                  {"device", device},
                  {"model", model},
                  {"stack", stack},
-                 {"requests", "1"},
+                 {"requests", fmt::format("{}", requests)},
+                 {"ranks", fmt::format("{}", ranks)},
+                 {"precision", std::string(csv["precision"])},
                  {"mode", std::string(name_of(at.setup.platform.mode))},
                  {"chose", chose.empty() ? "nothing" : chose}};
     return at;
