@@ -212,7 +212,7 @@ sim::CalibratedNumbers read_calibrated_numbers(Reader reader) {
 
 /// {"models": ["mixture"], "not_on": [10], "experts": "quantised or shared"}
 sim::NumberCondition read_condition(Reader reader, std::string_view number) {
-    sim::NumberCondition condition{std::string(number), {}, {}, false};
+    sim::NumberCondition condition{std::string(number), {}, {}};
     if (reader.has("models")) {
         const std::vector<std::string> kinds(sim::kinds_of_models.begin(), sim::kinds_of_models.end());
         for (const std::string& kind : reader.texts("models")) {
@@ -226,10 +226,7 @@ sim::NumberCondition read_condition(Reader reader, std::string_view number) {
         condition.not_on = reader.numbers("not_on", 0.0, 99.0);
     }
     if (reader.has("experts")) {
-        condition.not_plain_experts = reader.text("experts") == "quantised or shared";
-        if (!condition.not_plain_experts) {
-            reader.problem("experts", "can only be \"quantised or shared\"");
-        }
+        condition.experts = reader.choice<sim::ConditionExperts>("experts");
     }
     reader.finish();
     return condition;

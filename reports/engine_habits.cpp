@@ -192,8 +192,11 @@ std::string text_of(const sim::NumberCondition& condition) {
     if (!condition.not_on.empty()) {
         text += fmt::format(", but not on compute capability {}", fmt::join(condition.not_on, ", "));
     }
-    if (condition.not_plain_experts) {
-        text += fmt::format("{} with experts that are quantised or beside shared ones", text.empty() ? "" : ",");
+    const std::string comma = text.empty() ? "" : ",";
+    if (condition.experts == sim::ConditionExperts::not_plain) {
+        text += comma + " with experts that are quantised or beside shared ones";
+    } else if (condition.experts == sim::ConditionExperts::fp4) {
+        text += comma + " with experts in fp4";
     }
     return text;
 }

@@ -291,6 +291,9 @@ Rates rates_in_engine(const KernelLaw& law, const Operation& operation, const Pr
         used.padding = 1.0;
     }
     Rates rates = measured_rates(used, data_sheet_rates(operation, platform), operation);
+    if (operation.kind == OperationKind::experts) {
+        rates.startup = std::max(Seconds(0.0), rates.startup - platform.stack.kernels.fused_experts);
+    }
     apply_speed(operation, platform, rates);
     return rates;
 }

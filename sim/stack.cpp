@@ -48,6 +48,18 @@ bool has_plain_experts(const Model& model, const Precision& precision) {
     return precision.experts.element_bits() >= unquantised && std::none_of(model.kinds.begin(), model.kinds.end(), shares);
 }
 
+bool holds(ConditionExperts experts, const Model& target, const Precision& precision) {
+    switch (experts) {
+        case ConditionExperts::any:
+            return true;
+        case ConditionExperts::not_plain:
+            return !has_plain_experts(target, precision);
+        case ConditionExperts::fp4:
+            return precision.experts.format == NumberFormat::fp4;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::vector<NumberCondition> Stack::unmet(const Model& target, const Precision& precision, const Device& device) const {
@@ -57,7 +69,7 @@ std::vector<NumberCondition> Stack::unmet(const Model& target, const Precision& 
         const std::vector<std::string>& models = condition.models;
         const bool of_model = models.empty() || std::find(models.begin(), models.end(), kind_of_model(target)) != models.end();
         const std::vector<double>& not_on = condition.not_on;
-        const bool of_experts = !condition.not_plain_experts || !has_plain_experts(target, precision);
+        const bool of_experts = holds(condition.experts, target, precision);
         if (!of_model || !of_experts || std::find(not_on.begin(), not_on.end(), generation) != not_on.end()) {
             found.push_back(condition);
         }

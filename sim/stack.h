@@ -155,12 +155,23 @@ struct ExpertKernels {
     std::map<std::string, std::string> flags;  ///< with which an engine ("sglang") is told to run them
 };
 
+/// Whose experts a number was measured of.
+enum class ConditionExperts {
+    any,
+    not_plain,  ///< not routed experts in 16 bits without shared ones beside them
+    fp4         ///< stored in fp4
+};
+constexpr auto names_in(ConditionExperts) {
+    using enum ConditionExperts;
+    return enum_names<ConditionExperts>({{any, "any"}, {not_plain, "quantised or shared"}, {fp4, "fp4"}});
+}
+
 /// Where a number of a stack holds. Elsewhere it is what it would be if the stack did not state it.
 struct NumberCondition {
     std::string number;               ///< of stack_parameters()
     std::vector<std::string> models;  ///< kinds (kind_of_model) that it was measured of; empty: all
     std::vector<double> not_on;       ///< major compute capabilities of devices that run other kernels; 0: devices without one
-    bool not_plain_experts = false;   ///< not of routed experts in 16 bits without shared ones beside them
+    ConditionExperts experts = ConditionExperts::any;
 };
 
 /// How kernels are launched.
@@ -253,6 +264,7 @@ struct KernelNumbers {
     LinearSpeeds linear_speed{};                  ///< of engines as measured
     double expert_speed = 1.0;                    ///< the same of routed experts, in whatever format
     double fp4_read_speed = 1.0;                  ///< further, of what linear layers with products in fp4 read
+    Seconds fused_experts;                        ///< of the startup of routed experts by a measured law, what others leave out
     std::optional<CalibratedNumbers> calibrated;  ///< without it, the numbers above hold in calibrated mode, too
     /// Kernels before a linear layer quantise its activations on the way. Measured 8-bit products include a kernel that does
     /// nothing else; those of such a stack start up like 16-bit ones.

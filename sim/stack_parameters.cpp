@@ -326,6 +326,9 @@ const std::vector<StackParameter>& stack_parameters() {
         number<&Stack::layers, &LayerTimes::per_expert_layer>(
             "per_expert_layer", 0.0, 0.01,
             "what each layer of experts adds to that: choosing, sorting, quantising and summing rows", "0"),
+        number<&Stack::kernels, &KernelNumbers::fused_experts>(
+            "fused_experts", 0.0, 1e-4,
+            "what routed experts start up faster than the measured kernels, where one kernel chooses, sorts and sums", "0"),
         number<&Stack::layers, &LayerTimes::per_delta_layer>(
             "per_delta_layer", 0.0, 0.01,
             "what each layer of Gated DeltaNet with one decay a head adds to it: a second projection, and copies of what both "

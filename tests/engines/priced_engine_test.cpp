@@ -99,7 +99,7 @@ TEST_CASE("--engine prices on the engine's own stack, of its version, and contra
     };
     CHECK(stack_named({{"engine", "vllm"}}) == "vllm-0.26");
     CHECK(stack_named({{"engine", "vllm@0.19"}}) == "vllm-0.14");
-    CHECK(stack_named({{"engine", "sglang"}}) == "sglang-0.5.6");
+    CHECK(stack_named({{"engine", "sglang"}}) == "sglang-0.5.15");
     CHECK(stack_named({{"engine", "tensorrt-llm"}}) == "tensorrt-llm-1.2");
     CHECK(stack_named({{"engine", "llama.cpp"}, {"device", "xeon-8480plus"}}) == "cpu");
     CHECK(stack_named({{"engine", "vllm"}, {"stack", "vllm-0.10"}}) == "vllm-0.10");

@@ -302,7 +302,7 @@ TEST_CASE("kernels of experts are picked in a platform, by a name that is known"
     const sweeps::PointInput point = read(with_kernels("b12x"), read_point);
     CHECK(point.platform.stack.picked.expert_kernels.name == "b12x");
     CHECK(point.platform.stack.picked.expert_kernels.few_rows == 64.0);
-    CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.6 with b12x");
+    CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.15 with b12x");
     const std::vector<std::string> unknown = problems(with_kernels("b12"), read_point);
     REQUIRE(unknown.size() == 1);
     CHECK(unknown[0].find("b12x") != std::string::npos);
@@ -314,7 +314,7 @@ TEST_CASE("kernels of attention are picked in a platform, beside those of expert
             "tensor_parallel": 8, "stack": "sglang", "expert_kernels": "b12x", "attention_kernels": "triton"}})",
         read_point);
     CHECK(point.platform.stack.picked.attention_kernels.name == "triton");
-    CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.6 with b12x and triton");
+    CHECK(sweeps::label_of(point.platform) == "8 x rtx-pro-6000 (pcie), sglang-0.5.15 with b12x and triton");
 }
 
 TEST_CASE("prefill and token budget of a platform") {

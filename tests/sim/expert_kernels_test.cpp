@@ -74,6 +74,21 @@ TEST_CASE("steps beyond few rows take longer in calibrated mode, too, and hide n
     CHECK(step(with, 16.0) - step(without, 16.0) == Approx(layers * touched * expert_parameters * 2.0 / 3350e9).epsilon(0.01));
 }
 
+TEST_CASE("one kernel for all that experts need starts up faster than those that were measured, but never before its time") {
+    const auto with = [](double microseconds, CostMode mode) {
+        RoundSetup setup = plain_with({}, NumberFormat::bf16);
+        setup.platform = platform("h100-sxm", "vllm");
+        setup.platform.mode = mode;
+        setup.precision.experts = {NumberFormat::bf16};
+        setup.platform.stack.kernels.fused_experts = Seconds(microseconds * 1e-6);
+        return step(setup, 1.0);
+    };
+    const auto saved = [&](double microseconds, CostMode mode) { return with(0.0, mode) - with(microseconds, mode); };
+    CHECK(saved(3.0, CostMode::calibrated) == Approx(layers * 3e-6).epsilon(1e-9));
+    CHECK(saved(100.0, CostMode::calibrated) == Approx(saved(90.0, CostMode::calibrated)));  // no startup is that long
+    CHECK(saved(3.0, CostMode::roofline) == 0.0);                                            // nothing was measured
+}
+
 TEST_CASE("kernels are refused for targets without such experts") {
     RoundSetup dense = plain_with(kernels_of(64.0, 1.0));
     dense.target = model("llama-3-8b");

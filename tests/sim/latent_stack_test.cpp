@@ -77,7 +77,7 @@ TEST_CASE("what layers of a round add holds for the devices that it was measured
 
 TEST_CASE("a number that plain experts do not have holds of experts that are quantised or beside shared ones") {
     RoundSetup setup = lite_on("rtx-pro-6000", false);
-    setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {}, true}};
+    setup.platform.stack.conditions = {{"host_per_verified_layer", {}, {}, ConditionExperts::not_plain}};
     const auto taken = [&] { return setup.platform.stack.unmet(setup.target, setup.precision, setup.platform.device).empty(); };
     CHECK(taken());  // two shared experts stand beside DeepSeek-V2-Lite's
     for (LayerKind& kind : setup.target.kinds) {
@@ -90,6 +90,10 @@ TEST_CASE("a number that plain experts do not have holds of experts that are qua
     }
     CHECK_FALSE(taken());
     setup.precision.experts = Storage{NumberFormat::fp8};
+    CHECK(taken());
+    setup.platform.stack.conditions.front().experts = ConditionExperts::fp4;
+    CHECK_FALSE(taken());
+    setup.precision.experts = Storage{NumberFormat::fp4, 16.0, 8.0};
     CHECK(taken());
 }
 

@@ -59,6 +59,7 @@ std::map<std::string_view, std::pair<double, double>> stack_ranges() {
     between(0.0, 20.0, {"least_capability"});
     between(0.0, 1e-5, {"host_per_sampled_entry", "host_per_drafted_entry"});
     // Shares: of the whole at most; some are nothing without a part.
+    between(0.0, 1e-4, {"fused_experts"});
     between(0.0, 1.0, {"recurrent_passes_apart", "unhidden"});
     between(0.0, 0.99, {"state_pool_share"});
     between(0.01, 1.0,
