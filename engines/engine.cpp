@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/definition.h"
 #include "json/reader.h"
 #include "json/wording.h"
 #include "text/version.h"
@@ -23,13 +24,16 @@ bool is_before(const text::Version& a, const text::Version& b) {
     return std::lexicographical_compare(a.begin(), a.begin() + common, b.begin(), b.begin() + common);
 }
 
-/// Other names that people write.
+/// The word of an engine for what people write.
 std::string engine_word(std::string word) {
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (word == "trtllm" || word == "tensorrt_llm" || word == "trt-llm" || word == "tensorrtllm") {
-        return "tensorrt-llm";
+    for (const Definition& definition : all_definitions()) {
+        const std::vector<std::string_view>& others = definition.dialect.other_words;
+        if (std::find(others.begin(), others.end(), word) != others.end()) {
+            return definition.versions.front().word;
+        }
     }
-    return word == "llama-cpp" || word == "llamacpp" || word == "llama.cpp" ? "llama.cpp" : word;
+    return word;
 }
 
 std::vector<Engine> versions_of(const std::string& word) {
@@ -83,9 +87,8 @@ std::string Engine::cache_word(sim::NumberFormat format) const {
 const std::vector<Engine>& all_engines() {
     static const std::vector<Engine> all = [] {
         std::vector<Engine> engines;
-        for (const auto& versions :
-             {detail::vllm_engines(), detail::sglang_engines(), detail::tensorrt_llm_engines(), detail::llama_cpp_engines()}) {
-            engines.insert(engines.end(), versions.begin(), versions.end());
+        for (const Definition& definition : all_definitions()) {
+            engines.insert(engines.end(), definition.versions.begin(), definition.versions.end());
         }
         return engines;
     }();

@@ -1,5 +1,5 @@
 // What each engine, at each version whose source was read, accepts for speculation: drafters and their names, shapes, the form
-// of a schedule by batch, how it counts, the keys it knows. engines/*_records.cpp hold the facts; writers and lint only read
+// of a schedule by batch, how it counts, the keys it knows. engines/*/records.cpp hold the facts; writers and lint only read
 // them.
 #pragma once
 
@@ -114,6 +114,7 @@ struct Engine {
     /// Null if it has no such drafter.
     [[nodiscard]] const EngineDrafter* drafter(DrafterKind kind) const;
     [[nodiscard]] bool takes(const std::string& key) const;
+    void add_keys(const std::vector<std::string>& more) { keys.insert(keys.end(), more.begin(), more.end()); }
     /// With which value of its option keys and values are kept so; empty if with none.
     [[nodiscard]] std::string cache_word(sim::NumberFormat format) const;
 };
@@ -135,16 +136,5 @@ bool older_than_known(const std::string& text);
 DrafterKind kind_of(const sim::Drafter& drafter);
 /// Whether kind_of() had to guess.
 bool kind_is_assumed(const sim::Drafter& drafter);
-
-namespace detail {
-std::vector<Engine> vllm_engines();
-std::vector<Engine> sglang_engines();
-std::vector<Engine> tensorrt_llm_engines();
-std::vector<Engine> llama_cpp_engines();
-
-inline void add_keys(Engine& engine, const std::vector<std::string>& keys) {
-    engine.keys.insert(engine.keys.end(), keys.begin(), keys.end());
-}
-}  // namespace detail
 
 }  // namespace treeline::engines
