@@ -1,7 +1,6 @@
 #include "engines/deployment_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "engines/definition.h"
 #include "engines/started_engine.h"
 #include "json/yaml.h"
 #include "text/input_error.h"
@@ -18,13 +18,6 @@ namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// What published images are called, and the engine in them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> images = {{{"vllm/vllm-openai", "vllm"},
-                                                                                  {"rocm/vllm", "vllm"},
-                                                                                  {"lmsysorg/sglang", "sglang"},
-                                                                                  {"nvidia/tensorrt-llm", "tensorrt-llm"},
-                                                                                  {"ggml-org/llama.cpp", "llama.cpp"}}};
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -284,14 +277,17 @@ void put_macros_in(Json& tree, const Json& macros, Marks& marks) {
 }  // namespace
 
 std::optional<std::string> engine_of_image(const std::string& word) {
-    for (const auto& [image, engine] : images) {
-        const std::size_t at = word.find(image);
-        if (at == std::string::npos || word.starts_with('-')) {
-            continue;
+    if (word.starts_with('-')) {
+        return std::nullopt;
+    }
+    for (const Definition& engine : all_definitions()) {
+        for (const std::string_view image : engine.dialect.images) {
+            if (const std::size_t at = word.find(image); at != std::string::npos) {
+                const std::size_t colon = word.find(':', at);
+                const std::string version = colon == std::string::npos ? "" : version_of_tag(word.substr(colon + 1));
+                return engine.versions.front().word + (version.empty() ? "" : "@" + version);
+            }
         }
-        const std::size_t colon = word.find(':', at);
-        const std::string version = colon == std::string::npos ? "" : version_of_tag(word.substr(colon + 1));
-        return std::string(engine) + (version.empty() ? "" : "@" + version);
     }
     return std::nullopt;
 }

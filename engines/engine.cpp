@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/definition.h"
 #include "json/reader.h"
 #include "json/wording.h"
 #include "text/version.h"
@@ -23,13 +24,16 @@ bool is_before(const text::Version& a, const text::Version& b) {
     return std::lexicographical_compare(a.begin(), a.begin() + common, b.begin(), b.begin() + common);
 }
 
-/// Other names that people write.
+/// The word of an engine for what people write.
 std::string engine_word(std::string word) {
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (word == "trtllm" || word == "tensorrt_llm" || word == "trt-llm" || word == "tensorrtllm") {
-        return "tensorrt-llm";
+    for (const Definition& definition : all_definitions()) {
+        const std::vector<std::string_view>& others = definition.dialect.other_words;
+        if (std::find(others.begin(), others.end(), word) != others.end()) {
+            return definition.versions.front().word;
+        }
     }
-    return word == "llama-cpp" || word == "llamacpp" || word == "llama.cpp" ? "llama.cpp" : word;
+    return word;
 }
 
 std::vector<Engine> versions_of(const std::string& word) {
@@ -83,9 +87,8 @@ std::string Engine::cache_word(sim::NumberFormat format) const {
 const std::vector<Engine>& all_engines() {
     static const std::vector<Engine> all = [] {
         std::vector<Engine> engines;
-        for (const auto& versions :
-             {detail::vllm_engines(), detail::sglang_engines(), detail::tensorrt_llm_engines(), detail::llama_cpp_engines()}) {
-            engines.insert(engines.end(), versions.begin(), versions.end());
+        for (const Definition& definition : all_definitions()) {
+            engines.insert(engines.end(), definition.versions.begin(), definition.versions.end());
         }
         return engines;
     }();
@@ -138,55 +141,6 @@ bool older_than_known(const std::string& text) {
     const std::vector<Engine> versions = versions_of(engine_word(text.substr(0, at)));
     const text::Version asked = at == std::string::npos ? text::Version() : numbers_of(text.substr(at + 1));
     return !versions.empty() && !asked.empty() && is_before(asked, numbers_of(versions.front().version));
-}
-
-DrafterKind kind_of(const sim::Drafter& drafter) {
-    struct Visitor {
-        DrafterKind operator()(const sim::IndependentDrafter& d) const {
-            return d.parallel ? DrafterKind::pard : DrafterKind::draft_model;
-        }
-        DrafterKind operator()(const sim::ParallelDrafter& d) const {
-            return d.kind == sim::ParallelKind::dflash ? DrafterKind::dflash : DrafterKind::dspark;
-        }
-        DrafterKind operator()(const sim::OneLayerDrafter& d) const {
-            switch (d.kind) {
-                case sim::OneLayerKind::eagle:
-                    return DrafterKind::eagle;
-                case sim::OneLayerKind::eagle3:
-                    return d.parallel ? DrafterKind::p_eagle : DrafterKind::eagle3;
-                case sim::OneLayerKind::mtp:
-                    return d.reads_target_cache ? DrafterKind::mtp_on_target_cache : DrafterKind::mtp;
-                case sim::OneLayerKind::generic:
-                    break;
-            }
-            return d.draft_vocabulary > 0 || d.input_features >= 3 ? DrafterKind::eagle3 : DrafterKind::eagle;
-        }
-        DrafterKind operator()(const sim::MedusaDrafter& d) const {
-            return d.kind == sim::HeadsKind::medusa ? DrafterKind::medusa
-                   : d.kind == sim::HeadsKind::mlp  ? DrafterKind::mlp_speculator
-                                                    : DrafterKind::other;
-        }
-        DrafterKind operator()(const sim::NgramDrafter& d) const {
-            return d.kind == sim::LookupKind::ngram    ? DrafterKind::ngram
-                   : d.kind == sim::LookupKind::suffix ? DrafterKind::suffix
-                                                       : DrafterKind::other;
-        }
-        DrafterKind operator()(const sim::LookupFirstDrafter& d) const {
-            const auto* otherwise = std::get_if<sim::OneLayerDrafter>(&d.otherwise);
-            return otherwise != nullptr && otherwise->kind == sim::OneLayerKind::eagle3 ? DrafterKind::lookup_then_eagle3
-                                                                                        : DrafterKind::other;
-        }
-        DrafterKind operator()(const sim::CascadeDrafter&) const { return DrafterKind::other; }
-        DrafterKind operator()(const sim::NoDrafter&) const { return DrafterKind::other; }
-        DrafterKind operator()(const sim::SelfDrafter&) const { return DrafterKind::other; }
-        DrafterKind operator()(const sim::SpireDrafter&) const { return DrafterKind::other; }
-    };
-    return std::visit(Visitor{}, drafter);
-}
-
-bool kind_is_assumed(const sim::Drafter& drafter) {
-    const auto* one_layer = std::get_if<sim::OneLayerDrafter>(&drafter);
-    return one_layer != nullptr && one_layer->kind == sim::OneLayerKind::generic;
 }
 
 }  // namespace treeline::engines

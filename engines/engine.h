@@ -1,55 +1,17 @@
 // What each engine, at each version whose source was read, accepts for speculation: drafters and their names, shapes, the form
-// of a schedule by batch, how it counts, the keys it knows. engines/*_records.cpp hold the facts; writers and lint only read
+// of a schedule by batch, how it counts, the keys it knows. engines/*/records.cpp hold the facts; writers and lint only read
 // them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "sim/drafters/drafter.h"
-#include "sim/enum_names.h"
+#include "engines/drafter_kind.h"
 #include "sim/precision.h"
 
 namespace treeline::engines {
 
 enum class EngineName { vllm, sglang, tensorrt_llm, llama_cpp };
-
-/// Drafters as engines tell them apart.
-enum class DrafterKind {
-    draft_model,
-    pard,
-    eagle,
-    eagle3,
-    p_eagle,
-    mtp,
-    mtp_on_target_cache,
-    dflash,
-    dspark,
-    medusa,
-    mlp_speculator,
-    ngram,
-    suffix,
-    lookup_then_eagle3,
-    other
-};
-constexpr auto names_in(DrafterKind) {
-    using enum DrafterKind;
-    return enum_names<DrafterKind>({{draft_model, "a draft model"},
-                                    {pard, "PARD"},
-                                    {eagle, "EAGLE"},
-                                    {eagle3, "EAGLE-3"},
-                                    {p_eagle, "P-EAGLE"},
-                                    {mtp, "MTP"},
-                                    {mtp_on_target_cache, "MTP on the target's cache"},
-                                    {dflash, "DFlash"},
-                                    {dspark, "DSpark"},
-                                    {medusa, "Medusa"},
-                                    {mlp_speculator, "an MLP speculator"},
-                                    {ngram, "n-gram look-up"},
-                                    {suffix, "suffix decoding"},
-                                    {lookup_then_eagle3, "a look-up before EAGLE-3"},
-                                    {other, "this drafter"}});
-}
 
 /// How draft lengths by batch size are written.
 enum class ScheduleForm {
@@ -114,6 +76,7 @@ struct Engine {
     /// Null if it has no such drafter.
     [[nodiscard]] const EngineDrafter* drafter(DrafterKind kind) const;
     [[nodiscard]] bool takes(const std::string& key) const;
+    void add_keys(const std::vector<std::string>& more) { keys.insert(keys.end(), more.begin(), more.end()); }
     /// With which value of its option keys and values are kept so; empty if with none.
     [[nodiscard]] std::string cache_word(sim::NumberFormat format) const;
 };
@@ -129,22 +92,5 @@ std::vector<Engine> newest_engines();
 Engine find_engine(const std::string& text);
 /// Whether a text "vllm@0.6.3" names a version before the first whose rules are known.
 bool older_than_known(const std::string& text);
-
-/// The kind of a drafter, as engines see it. A one-layer drafter of generic kind counts as EAGLE-3 if it has its own LM head or
-/// three features, else as EAGLE.
-DrafterKind kind_of(const sim::Drafter& drafter);
-/// Whether kind_of() had to guess.
-bool kind_is_assumed(const sim::Drafter& drafter);
-
-namespace detail {
-std::vector<Engine> vllm_engines();
-std::vector<Engine> sglang_engines();
-std::vector<Engine> tensorrt_llm_engines();
-std::vector<Engine> llama_cpp_engines();
-
-inline void add_keys(Engine& engine, const std::vector<std::string>& keys) {
-    engine.keys.insert(engine.keys.end(), keys.begin(), keys.end());
-}
-}  // namespace detail
 
 }  // namespace treeline::engines

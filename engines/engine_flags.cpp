@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "engines/dialect.h"
+#include "engines/definition.h"
 #include "engines/priced_engine.h"
 
 namespace treeline::engines {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"
-#include "engines/dialect.h"
+#include "engines/definition.h"
 #include "sim/placement.h"
 
 namespace treeline::engines {

@@ -71,16 +71,6 @@ double planned_requests(const sweeps::Recommendation& recommendation);
 /// The plan in its engine's syntax; remarks may be added.
 EngineFlags write_flags(FlagPlan plan);
 
-/// The plan in the syntax of one engine; remarks may be added.
-EngineFlags write_vllm(FlagPlan plan);
-EngineFlags write_sglang(FlagPlan plan);
-EngineFlags write_tensorrt_llm(FlagPlan plan);
-EngineFlags write_llama_cpp(FlagPlan plan);
-
-/// The YAML file of TensorRT-LLM alone, empty where its defaults do, and what its command calls that file.
-std::string tensorrt_llm_yaml(FlagPlan& plan);
-inline constexpr const char* tensorrt_llm_file = "treeline.yaml";
-
 /// "a; b; c".
 std::string joined_remarks(const std::vector<std::string>& remarks);
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "engines/dialect.h"
+#include "engines/definition.h"
 #include "text/number_text.h"
 
 namespace treeline::engines {
@@ -35,11 +35,9 @@ std::string offload_flag(Bytes too_much) {
 }
 
 std::string way_to_fit(const std::optional<Engine>& engine, const sim::Placement& placement, Bytes too_much, Bytes on_host) {
-    const std::vector<Dialect>& all = all_dialects();
-    const Dialect& dialect =
-        engine ? dialect_of(*engine)
-               : *std::find_if(all.begin(), all.end(), [](const Dialect& each) { return each.places_weights; });
-    return dialect.way_to_fit({placement, too_much, on_host});
+    const std::optional<EngineName> places =
+        engine ? engine->name : engine_whose([](const Definition& each) { return each.dialect.places_weights; });
+    return definition_of(*places).dialect.way_to_fit({placement, too_much, on_host});
 }
 
 }  // namespace treeline::engines

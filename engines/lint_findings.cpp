@@ -63,6 +63,15 @@ void leave_unknown_open(const Json& config, Findings& findings) {
     }
 }
 
+const nlohmann::ordered_json* nested_config(const nlohmann::ordered_json& tree) {
+    for (const char* key : {"speculative-config", "speculative_config"}) {
+        if (tree.contains(key)) {
+            return &tree[key];
+        }
+    }
+    return nullptr;
+}
+
 std::optional<long long> whole(const Json& object, const std::string& key) {
     const auto at = object.find(key);
     return at != object.end() && at->is_number_integer() ? std::optional(at->get<long long>()) : std::nullopt;

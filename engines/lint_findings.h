@@ -42,6 +42,9 @@ void check_rates(const nlohmann::ordered_json& rates, const std::string& key, lo
 /// Leaves the keys of a configuration open whose values the text leaves open.
 void leave_unknown_open(const nlohmann::ordered_json& config, Findings& findings);
 
+/// What stands under speculative_config (or with a dash), where vLLM and TensorRT-LLM both nest theirs; null without it.
+const nlohmann::ordered_json* nested_config(const nlohmann::ordered_json& tree);
+
 /// The whole number under `key`; nothing if it is absent or something else.
 std::optional<long long> whole(const nlohmann::ordered_json& object, const std::string& key);
 /// A text under `key`, or "".

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "engines/compose_variables.h"
+#include "engines/definition.h"
 #include "engines/deployment_file.h"
-#include "engines/lint_sglang_costs.h"
-#include "engines/lint_sglang_slots.h"
 #include "engines/programs_without_rules.h"
 #include "engines/script_parts.h"
 #include "engines/started_engine.h"
@@ -24,10 +23,6 @@ namespace treeline::engines {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-bool is_any_of(const std::string& word, std::initializer_list<std::string_view> prefixes) {
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view prefix) { return word.starts_with(prefix); });
-}
 
 /// What an image in the command says of engine and version. One that is newer than all that are known is taken as the newest.
 void take_image(LintInput& input) {
@@ -77,44 +72,19 @@ bool names_a_program(const LintInput& input) {
            std::any_of(words.begin(), words.end(), [](const std::string& word) { return engine_of_image(word).has_value(); });
 }
 
-/// The engine that a configuration object belongs to. TensorRT-LLM and vLLM both nest theirs under speculative_config.
+/// The engine that a configuration object belongs to.
 std::optional<EngineName> engine_of_tree(const Json& tree) {
-    const bool dashes = tree.contains("speculative-config");
-    const Json* nested = dashes                                ? &tree["speculative-config"]
-                         : tree.contains("speculative_config") ? &tree["speculative_config"]
-                                                               : nullptr;
-    if (nested != nullptr && nested->is_string()) {
-        return EngineName::vllm;  // as text it is what a flag takes
-    }
-    const Json& config = nested != nullptr && nested->is_object() ? *nested : tree;
-    if (config.contains("decoding_type")) {
-        return EngineName::tensorrt_llm;
-    }
-    for (const char* key : {"spec-method", "spec_method", "spec-tokens", "spec_tokens"}) {
-        if (tree.contains(key)) {
-            return EngineName::vllm;
-        }
-    }
-    if (config.contains("method") || config.contains("num_speculative_tokens") || config.contains("prompt_lookup_max")) {
-        return EngineName::vllm;
-    }
-    if (config.contains("max_draft_len") || config.contains("speculative_model")) {
-        return EngineName::tensorrt_llm;
-    }
-    if (is_sglang_costs(tree)) {
-        return EngineName::sglang;
-    }
-    for (const auto& [key, value] : tree.items()) {
-        if (key == "candidate_steps" || (is_slot(key) && value.is_object() && value.contains("candidate_steps"))) {
-            return EngineName::sglang;
-        }
-    }
-    return std::nullopt;
+    return engine_whose(
+        [&](const Definition& engine) { return engine.linting.owns_tree != nullptr && engine.linting.owns_tree(tree); });
 }
 
-/// llama.cpp takes every flag from a variable, too (LLAMA_ARG_SPEC_TYPE is --spec-type), before the flags themselves.
+/// Puts the flags that variables stand for (LLAMA_ARG_SPEC_TYPE is --spec-type) before the flags themselves, where the engine
+/// takes any so.
 void take_variables_as_flags(LintInput& input) {
-    constexpr std::string_view prefix = "LLAMA_ARG_";
+    const std::string_view prefix = input.engine ? definition_of(*input.engine).linting.variables : "";
+    if (prefix.empty()) {
+        return;
+    }
     std::vector<std::string> words;
     for (const auto& [name, value] : input.command.environment) {
         if (name.starts_with(prefix)) {
@@ -125,10 +95,8 @@ void take_variables_as_flags(LintInput& input) {
             words.push_back(value);
         }
     }
-    if (input.engine == EngineName::llama_cpp) {
-        std::vector<std::string>& all = input.command.words;
-        all.insert(all.begin() + (all.empty() ? 0 : 1), words.begin(), words.end());
-    }
+    std::vector<std::string>& all = input.command.words;
+    all.insert(all.begin() + (all.empty() ? 0 : 1), words.begin(), words.end());
 }
 
 /// Throws where the text is for a program for which there are no rules.
@@ -137,9 +105,12 @@ void refuse_other_programs(const std::string& text, const LintInput& input) {
         return;
     }
     if (const std::optional<std::string_view> other = program_without_rules(text, input.command.words)) {
-        throw text::InputError({fmt::format(
-            "the text is for {}, whose settings are not checked; those of vLLM, SGLang, TensorRT-LLM and llama.cpp are",
-            *other)});
+        std::vector<std::string> checked;
+        for (const Engine& engine : newest_engines()) {
+            checked.push_back(engine.title);
+        }
+        throw text::InputError({fmt::format("the text is for {}, whose settings are not checked; those of {} are", *other,
+                                            text::listed(checked, "and"))});
     }
 }
 
@@ -273,18 +244,17 @@ std::string option_of(std::string key) {
 std::optional<EngineName> engine_of_options(const Json& options) {
     for (const auto& [key, value] : options.items()) {
         const std::string option = option_of(key);
-        // A prefix will do, as Python's argparse takes it.
-        if (option.starts_with("speculative-alg") && std::string_view("speculative-algorithm").starts_with(option)) {
-            return EngineName::sglang;
-        }
-        if (is_any_of(option, {"spec-type", "spec-draft-n-max", "spec-draft-model", "model-draft", "draft-max"})) {
-            return EngineName::llama_cpp;
+        const auto owner = engine_whose([&](const Definition& engine) {
+            return engine.linting.owns_option != nullptr && engine.linting.owns_option(option);
+        });
+        if (owner) {
+            return owner;
         }
     }
     return std::nullopt;
 }
 
-/// Options of SGLang or llama.cpp in a file, or in what a server says of itself, at the top or in a table: the same as flags.
+/// Launch arguments in a file, or in what a server says of itself, at the top or in a table: the same as flags.
 bool take_options_as_flags(LintInput& input) {
     const std::optional<Json> options =
         configuration_within(input.tree, [](const Json& tree) { return engine_of_options(tree).has_value(); });
@@ -309,6 +279,26 @@ bool holds_text(const Json& tree) {
     return tree.is_string() || (tree.is_structured() && std::any_of(tree.begin(), tree.end(), holds_text));
 }
 
+/// Whether a text is an engine's preset, which then is what is checked.
+bool take_preset(const std::string& text, LintInput& input) {
+    for (const Definition& engine : all_definitions()) {
+        std::optional<Preset> preset = engine.linting.preset_of != nullptr ? engine.linting.preset_of(text) : std::nullopt;
+        if (preset) {
+            input.command = std::move(preset->command);
+            input.engine = engine.versions.front().name;
+            input.form = LintForm::command;
+            input.form_text = preset->name;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool is_preset(const std::string& text) {
+    LintInput input;
+    return take_preset(text, input);
+}
+
 /// The tree of a TOML file; nothing for another text. A preset of llama.cpp's router looks like one, but its texts stand
 /// without quotes. Throws where a text that begins like TOML is none, and nothing else either.
 std::optional<Json> tree_of_toml(const std::string& text, LintInput& input) {
@@ -317,7 +307,7 @@ std::optional<Json> tree_of_toml(const std::string& text, LintInput& input) {
         input.repeated.insert(input.repeated.end(), parsed.repeated_keys.begin(), parsed.repeated_keys.end());
         return std::move(parsed.tree);
     }
-    if (!parsed.failure.empty() && starts_as_toml(text) && !preset_of(text) && !command_of_unit(text) &&
+    if (!parsed.failure.empty() && starts_as_toml(text) && !is_preset(text) && !command_of_unit(text) &&
         !json::parse_foreign<Json>(text)) {
         throw text::InputError({"the text " + parsed.failure});
     }
@@ -391,11 +381,7 @@ LintInput read_parts(const std::string& whole_text) {
         input.tree = std::move(*tree);
         return read_tree(text, std::move(input));
     }
-    if (std::optional<Preset> preset = preset_of(text)) {
-        input.command = std::move(preset->command);
-        input.engine = EngineName::llama_cpp;
-        input.form = LintForm::command;
-        input.form_text = preset->name;
+    if (take_preset(text, input)) {
         return input;
     }
     const std::optional<CommandLine> unit = command_of_unit(text);

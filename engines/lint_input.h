@@ -46,11 +46,6 @@ nlohmann::ordered_json parse_yaml(const std::string& text, std::vector<std::stri
 /// The flags that options of a file stand for, as words: "--key value", "--key" of a true one, nothing of a false one.
 std::vector<std::string> flags_of_options(const nlohmann::ordered_json& options);
 
-void lint_vllm(const LintInput& input, const Engine& engine, Findings& findings);
-void lint_sglang(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
-void lint_tensorrt_llm(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
-void lint_llama_cpp(const LintInput& input, const Engine& engine, Findings& findings);
-
 inline std::string in_capitals(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     return text;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "engines/dialect.h"
+#include "engines/definition.h"
 #include "engines/measurement_clients.h"
 
 namespace treeline::engines {
@@ -25,7 +25,7 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
     if (!planned.refusal.empty()) {
         return {{}, planned.refusal, false};
     }
-    const Measuring& measuring = measuring_of(engine);
+    const Measuring& measuring = definition_of(engine.name).measuring;
     FlagPlan& plan = planned.plan;
     plan.request_tokens = prompt_of(run) + answer_tokens + run.draft_tokens;
     plan.whole_context = recommendation.capacity.whole_context;

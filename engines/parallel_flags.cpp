@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "engines/dialect.h"
+#include "engines/definition.h"
 
 namespace treeline::engines {
 

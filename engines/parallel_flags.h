@@ -9,10 +9,6 @@
 
 namespace treeline::engines {
 
-/// Whether this vLLM drafts by a method, in its word, where pipeline stages share the model: they hand sampled tokens on in a
-/// form that holds one for each sequence; since 0.33 by EAGLE-3 (issues 14117, 52069, 57755; pull request 55623).
-bool vllm_drafts_in_stages(const Engine& engine, std::string_view method);
-
 /// Why this engine cannot share a model so while this kind of drafter runs, as the end of a sentence about it; empty if it can.
 std::string parallel_problem(const Engine& engine, DrafterKind drafter, const sim::Platform& platform);
 

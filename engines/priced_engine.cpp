@@ -6,7 +6,7 @@
 
 #include "engines/capabilities.h"
 #include "engines/checkpoints.h"
-#include "engines/dialect.h"
+#include "engines/definition.h"
 #include "engines/parallel_flags.h"
 #include "text/input_error.h"
 #include "text/version.h"

@@ -1,6 +1,6 @@
 #include "engines/request_limits.h"
 
-#include "engines/dialect.h"
+#include "engines/definition.h"
 
 namespace treeline::engines {
 

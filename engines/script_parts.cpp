@@ -18,12 +18,6 @@ namespace {
 
 using text::trimmed;
 
-bool is_key(const std::string& word) {
-    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
-    });
-}
-
 /// How a line begins a document: its mark, empty where it begins none, and the file into which it goes; empty without one.
 struct Begin {
     std::string mark, file;
@@ -233,13 +227,13 @@ void rename_by_variables(const std::string& script, std::map<std::string, std::s
     files = std::move(named);
 }
 
-struct Section {
-    std::string name;
-    std::vector<std::string> words;
-    bool speculates = false;
-};
-
 }  // namespace
+
+bool is_key(const std::string& word) {
+    return !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+}
 
 std::map<std::string, std::string> take_written_files(std::string& script) {
     std::vector<std::string> lines;
@@ -278,46 +272,6 @@ std::map<std::string, std::string> take_written_files(std::string& script) {
         rename_by_variables(script, files);
     }
     return files;
-}
-
-std::optional<Preset> preset_of(const std::string& text) {
-    std::vector<Section> sections = {{}};
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        const std::string content = trimmed(line);
-        if (content.empty() || content.front() == '#' || content.front() == ';') {
-            continue;
-        }
-        if (content.front() == '[' && content.back() == ']') {
-            sections.push_back({content, {}, false});
-            continue;
-        }
-        const std::size_t equals = content.find('=');
-        const std::string key = trimmed(std::string_view(content).substr(0, equals));
-        if (equals == std::string::npos || !is_key(key) || key.starts_with('-')) {
-            return std::nullopt;
-        }
-        Section& section = sections.back();
-        section.words.push_back((key.size() > 1 ? "--" : "-") + key);
-        section.words.push_back(trimmed(std::string_view(content).substr(equals + 1)));
-        section.speculates = section.speculates || key.starts_with("spec-") || key.starts_with("draft");
-    }
-    const auto speculates = [](const Section& section) { return section.speculates; };
-    const auto chosen = std::find_if(sections.begin(), sections.end(), speculates);
-    if (chosen == sections.end()) {
-        return std::nullopt;
-    }
-    Preset preset{"a preset", {}};
-    for (const Section& section : sections) {
-        const bool of_all = section.name.empty() || section.name == "[*]";
-        if (of_all || &section == &*chosen) {
-            preset.command.words.insert(preset.command.words.end(), section.words.begin(), section.words.end());
-        }
-    }
-    if (std::count_if(sections.begin(), sections.end(), speculates) > 1) {
-        preset.name = fmt::format("the preset {} (give other sections by themselves)", chosen->name);
-    }
-    return preset;
 }
 
 std::optional<CommandLine> command_of_unit(const std::string& text) {

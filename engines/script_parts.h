@@ -1,5 +1,5 @@
-// Parts of what people paste around a command line: files that a script writes first, presets of llama.cpp's router, units of
-// systemd, and calls of Python that take the same settings as flags.
+// Parts of what people paste around a command line: files that a script writes first, units of systemd, and calls of Python
+// that take the same settings as flags.
 #pragma once
 
 #include <map>
@@ -14,6 +14,9 @@ namespace treeline::engines {
 /// The name of a document that goes into no file.
 constexpr std::string_view standard_input = "/dev/stdin";
 
+/// Whether a text is a name as keys and variables have it.
+bool is_key(const std::string& word);
+
 /// Takes the files that a script writes out of its text, by their names ("cat <<EOF > name", "cat > name <<'EOF'", "tee name
 /// <<EOF", each up to its EOF), and the document that another program reads ("python3 - <<EOF") as `standard_input`. A document
 /// that a shell or kubectl reads stays.
@@ -23,16 +26,6 @@ std::map<std::string, std::string> take_written_files(std::string& script);
 /// name)" of a file in `files` become the text in quotes; "<(echo '...')", "<(printf ...)" and "<(cat <<EOF ... EOF)" become
 /// the name of a further file in `files`. Others stay as they are written.
 std::string with_substitutions(const std::string& script, std::map<std::string, std::string>& files);
-
-struct Preset {
-    std::string name;  ///< "a preset", with its section where there are several
-    CommandLine command;
-};
-
-/// A preset of llama.cpp's router ("spec-type = draft-mtp" on a line of its own, below "[model]" or without): the flags of what
-/// stands before all sections or below "[*]", and of the first section that speaks of speculation. Nothing where the text is
-/// something else.
-std::optional<Preset> preset_of(const std::string& text);
 
 /// What a unit of systemd (or a Quadlet) starts: the first "ExecStart=" or "Exec=", with its continued lines, and the variables
 /// of "Environment=". Nothing where the text is something else.

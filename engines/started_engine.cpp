@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "engines/definition.h"
 #include "engines/deployment_file.h"
-#include "engines/dialect.h"
 #include "engines/lint_input.h"
 #include "engines/unknown_values.h"
 #include "text/input_error.h"
@@ -14,25 +14,19 @@
 namespace treeline::engines {
 namespace {
 
-/// The first engine of which this is true.
-template <class Predicate>
-std::optional<EngineName> engine_whose(Predicate predicate) {
-    const std::vector<Dialect>& all = all_dialects();
-    const auto found = std::find_if(all.begin(), all.end(), predicate);
-    return found == all.end() ? std::nullopt : std::optional(static_cast<EngineName>(found - all.begin()));
-}
-
 /// The engine that a word of a command starts; nothing of another word.
 std::optional<EngineName> engine_of_word(const std::string& word, const std::string& next) {
     const std::string program = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
-    return engine_whose([&](const Dialect& dialect) { return dialect.starts(program, next); });
+    return engine_whose([&](const Definition& engine) { return engine.dialect.starts(program, next); });
 }
 
-/// Whether a word is no more than an engine's name, as clients ("--backend vllm"), folders and packages have it, too.
+/// Whether a word is no more than the name of an engine's package, as clients ("--backend vllm"), folders and packages have it,
+/// too.
 bool is_name_alone(const CommandLine& command, std::size_t at) {
     const std::string& word = command.words[at];
     const bool serves = at + 1 < command.words.size() && command.words[at + 1] == "serve";
-    return !serves && is_one_of(word.substr(word.rfind('/') + 1), {"vllm", "sglang", "tensorrt_llm"});
+    const std::string name = word.substr(word.rfind('/') + 1);
+    return !serves && engine_whose([&](const Definition& engine) { return !name.empty() && name == engine.dialect.package; });
 }
 
 /// Whether a word stands behind a flag, so that it is its value. Behind "-m" stands a module, behind "--" a command.
@@ -72,7 +66,7 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     }
     const Flags flags(command.words);
     for (const Flag& flag : flags.all()) {
-        if (const auto owner = engine_whose([&](const Dialect& dialect) { return dialect.owns_flag(flag.name); })) {
+        if (const auto owner = engine_whose([&](const Definition& engine) { return engine.dialect.owns_flag(flag.name); })) {
             return owner;
         }
     }

@@ -157,6 +157,11 @@ std::vector<KeyRow> rows_of(const Keys&... keys) {
     return {row_of(keys)...};
 }
 
+/// A word that a key takes, and what it means.
+struct WordRow {
+    std::string word, meaning;
+};
+
 /// The keys of one object, in the order in which a page lists them.
 struct KeyTable {
     std::string name;  ///< "platform"
@@ -166,6 +171,7 @@ struct KeyTable {
     std::vector<std::string> under = {};
     /// Keys without which no object of the kind is read, whatever else it holds.
     std::vector<std::string> required = {};
+    std::vector<WordRow> kinds = {};  ///< those of its key "kind", where they have a table of their own
 };
 
 /// For the help of a flag: "Sequences decoded together (default 1)", "Cost model: roofline (default), calibrated or hoi".

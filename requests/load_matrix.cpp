@@ -13,6 +13,7 @@
 
 #include "json/yaml.h"
 #include "requests/familiar_flags.h"
+#include "requests/keys/setup_keys.h"
 #include "text/input_error.h"
 #include "text/input_file.h"
 #include "text/number_text.h"
@@ -76,7 +77,7 @@ std::string flag_of_key(std::string key) {
 
 /// A client's "backend: openai-chat" names no engine.
 bool may_be_value(const std::string& flag, const std::string& word) {
-    static constexpr std::array<std::string_view, 4> engines = {"vllm", "sglang", "tensorrt-llm", "llama.cpp"};
+    const auto& engines = platform_keys::engine_words;
     return flag != "--engine" || std::find(engines.begin(), engines.end(), word) != engines.end();
 }
 

@@ -22,18 +22,10 @@
 
 namespace treeline {
 
+using namespace sim::drafter_kinds;
 using sim::Acceptance;
-using sim::CascadeDrafter;
 using sim::chains_up_to;
-using sim::IndependentDrafter;
-using sim::LookupFirstDrafter;
-using sim::MedusaDrafter;
-using sim::NgramDrafter;
-using sim::OneLayerDrafter;
-using sim::ParallelDrafter;
-using sim::SelfDrafter;
 using sim::Speculation;
-using sim::SpireDrafter;
 using sweeps::Candidate;
 using sweeps::DrafterChoice;
 using sweeps::Limits;

@@ -8,6 +8,18 @@
 
 namespace treeline::reports {
 
+namespace {
+
+std::string kinds_markdown(const json::KeyTable& table) {
+    std::string text;
+    for (const json::WordRow& kind : table.kinds) {
+        text += fmt::format("| `{}` | {} |\n", kind.word, kind.meaning);
+    }
+    return text.empty() ? "" : fmt::format("<!-- keys: {}, kinds -->\n| kind | it is |\n|---|---|\n{}", table.name, text);
+}
+
+}  // namespace
+
 std::string inputs_table(const std::vector<json::KeyTable>& tables) {
     std::string text;
     for (const json::KeyTable& table : tables) {
@@ -53,6 +65,7 @@ std::string inputs_markdown(const std::vector<json::KeyTable>& tables) {
         for (const json::KeyRow& row : table.rows) {
             text += fmt::format("| `{}` | {} | {} | {} |\n", row.key, row.type, row.fallback, row.meaning + row.note);
         }
+        text += kinds_markdown(table);
     }
     return text;
 }

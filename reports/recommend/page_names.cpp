@@ -3,30 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <string>
-#include <string_view>
 #include <utility>
+
+#include "sim/drafters/drafter.h"
 
 namespace treeline::reports {
 namespace {
-
-constexpr std::pair<std::string_view, std::string_view> kind_names[] = {{"early-exit", "early exit"},
-                                                                        {"layer-skip", "LayerSkip"},
-                                                                        {"spire", "SPIRe"},
-                                                                        {"eagle", "EAGLE"},
-                                                                        {"hass", "HASS"},
-                                                                        {"eagle3", "EAGLE-3"},
-                                                                        {"p-eagle", "P-EAGLE"},
-                                                                        {"mtp", "MTP"},
-                                                                        {"dflash", "DFlash"},
-                                                                        {"dflash2", "DFlash2"},
-                                                                        {"dspark", "DSpark"},
-                                                                        {"pard", "PARD"},
-                                                                        {"medusa", "Medusa"},
-                                                                        {"hydra", "Hydra"},
-                                                                        {"mlp-speculator", "MLP speculator"},
-                                                                        {"ngram", "n-gram look-up"},
-                                                                        {"suffix", "suffix decoding"},
-                                                                        {"token-recycling", "token recycling"}};
 
 /// "ngram with chain 1": the drafter is its first word.
 void name_first_word(std::string& text) {
@@ -73,11 +55,11 @@ void name_excluded(std::vector<sweeps::Exclusion>& excluded, const std::vector<s
 }  // namespace
 
 std::string drafter_name(std::string word) {
-    for (const auto& [kind, name] : kind_names) {
-        if (word.starts_with(kind) && (word.size() == kind.size() || word[kind.size()] == '-')) {
-            word.replace(0, kind.size(), name);
-            if (word.size() > name.size()) {
-                word[name.size()] = ' ';
+    for (const auto& [kind, title, meaning] : sim::drafter_words) {
+        if (!title.empty() && word.starts_with(kind) && (word.size() == kind.size() || word[kind.size()] == '-')) {
+            word.replace(0, kind.size(), title);
+            if (word.size() > title.size()) {
+                word[title.size()] = ' ';
             }
             break;
         }

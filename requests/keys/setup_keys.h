@@ -255,10 +255,12 @@ namespace treeline::requests::drafter_keys {
 
 using namespace json;
 
-inline constexpr std::array<std::string_view, 24> kinds = {
-    "model",  "sparse-self", "early-exit",     "layer-skip", "quantised-self", "spire",           "one-layer",    "eagle",
-    "hass",   "eagle3",      "p-eagle",        "mtp",        "dflash",         "dflash2",         "dspark",       "pard",
-    "medusa", "hydra",       "mlp-speculator", "ngram",      "suffix",         "token-recycling", "lookup-first", "cascade"};
+inline constexpr std::array kinds = [] {
+    std::array<std::string_view, sim::drafter_words.size()> words{};
+    std::transform(sim::drafter_words.begin(), sim::drafter_words.end(), words.begin(),
+                   [](const sim::DrafterWord& drafter) { return drafter.word; });
+    return words;
+}();
 
 inline constexpr TextKey published{"published",
                                    "name or path",
@@ -385,6 +387,15 @@ inline std::vector<KeyRow> rows() {
                   hit_rate, mean_draft, layers, kept_layers, shares_cache, window, share, sink, feedback_memory, lookup,
                   otherwise, drafts_anyway, middle, inner, inner_draft_tokens, inner_accept_length)}) {
         rows.insert(rows.end(), more.begin(), more.end());
+    }
+    return rows;
+}
+
+/// What each of `kinds` is.
+inline std::vector<WordRow> rows_of_kinds() {
+    std::vector<WordRow> rows;
+    for (const sim::DrafterWord& drafter : sim::drafter_words) {
+        rows.push_back({std::string(drafter.word), std::string(drafter.meaning)});
     }
     return rows;
 }

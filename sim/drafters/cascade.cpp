@@ -15,4 +15,17 @@ DrafterPlan plan(const CascadeDrafter& drafter, const Model& target, const Preci
     return result;
 }
 
+std::vector<std::string> problems_of(const CascadeDrafter& drafter, const Model& target) {
+    std::vector<std::string> problems =
+        std::visit([&](const auto& middle) { return problems_of(middle, target); }, drafter.middle);
+    const std::vector<std::string> inner =
+        std::visit([&](const auto& inside) { return problems_of(inside, target); }, drafter.inner);
+    problems.insert(problems.end(), inner.begin(), inner.end());
+    if (drafter.inner_tokens < 1 || !(drafter.inner_length >= 1.0 && drafter.inner_length <= drafter.inner_tokens + 1.0)) {
+        problems.push_back("an inner round of " + std::to_string(drafter.inner_tokens) + " drafts yields 1 to " +
+                           std::to_string(drafter.inner_tokens + 1) + " tokens");
+    }
+    return problems;
+}
+
 }  // namespace treeline::sim

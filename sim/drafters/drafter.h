@@ -1,16 +1,21 @@
 // Drafters: who proposes tokens, and what that costs. One file for each kind beside this interface; a new kind is a struct in
-// the variant below and a `plan` function.
+// the variant below, its words in the list, and the functions `plan` and `problems_of`.
 #pragma once
 
+#include <array>
+#include <concepts>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "sim/acceptance.h"
-#include "sim/pass.h"
+#include "sim/drafters/plan.h"
 
 namespace treeline::sim {
+
+inline namespace drafter_kinds {  // which the facade takes whole (include/treeline/recommend.h)
 
 /// A smaller model of its own, run once per draft token, or once for all of them (PARD: trained to fill in masks).
 struct IndependentDrafter {
@@ -99,13 +104,6 @@ struct ParallelDrafter {
     static ParallelDrafter dspark_of_deepseek_v4() { return {ParallelKind::dspark, 3, 7, 3}; }
 };
 
-/// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.
-Count dense_width_beside(const Model& target);
-
-/// Formats of a head trained beside a target: its embedding's and activations' formats throughout, whatever the target's linear
-/// layers are quantised to (published EAGLE heads and block drafters are 16-bit checkpoints).
-Precision head_precision(const Precision& target);
-
 /// Which published heads they are.
 enum class HeadsKind {
     medusa,  ///< each reads the target's last hidden state alone
@@ -171,51 +169,52 @@ struct NoDrafter {};
 using Drafter = std::variant<IndependentDrafter, SelfDrafter, SpireDrafter, OneLayerDrafter, ParallelDrafter, MedusaDrafter,
                              NgramDrafter, LookupFirstDrafter, CascadeDrafter, NoDrafter>;
 
-/// What drafts below a drafter that verifies before the target does.
-struct InnerDraft {
-    std::optional<Model> model;  ///< none for look-ups
-    Precision precision;
-    double tokens = 0.0;  ///< of an inner draft; 0 = there is none
-    double length = 1.0;  ///< mean tokens of an inner round
-};
+}  // namespace drafter_kinds
 
-/// What the first draft pass of a round has to catch up on, beside its own token.
-enum class CatchUp {
-    none,          ///< the drafter shares the target's cache
-    last_draft,    ///< the last draft token, if all were accepted: 1 + a_k tokens
-    all_accepted,  ///< every token of the last round: τ tokens (it needs the target's hidden states)
-    apart          ///< in a pass of its own over all tokens of the verification (DraftPolicy::drafter_reads_round)
+/// A drafter as inputs and files name it. A kind has a word for each published form that differs in its defaults.
+struct DrafterWord {
+    std::string_view word;
+    std::string_view title;    ///< on pages; empty: the word itself
+    std::string_view meaning;  ///< what it is, in Markdown, by the keys of inputs
 };
+inline constexpr auto drafter_words = std::to_array<DrafterWord>({
+    {"model", "", "a separate, smaller model"},
+    {"sparse-self", "", "the target with part of its cache (MagicDec)"},
+    {"early-exit", "early exit", "the target's first `layers`"},
+    {"layer-skip", "LayerSkip", "the target's `kept_layers` (LayerSkip, SWIFT)"},
+    {"quantised-self", "", "the target in another `precision` (QuantSpec)"},
+    {"spire", "SPIRe", "SPIRe: the target's first `layers` with part of their cache"},
+    {"one-layer", "",
+     "any other drafter of one layer; in engine flags it counts as EAGLE-3 if it has its own vocabulary or three input "
+     "features, else as EAGLE"},
+    {"eagle", "EAGLE", "an EAGLE-1 or EAGLE-2 head"},
+    {"hass", "HASS", "an EAGLE head trained as HASS; its passes are those of `eagle`"},
+    {"eagle3", "EAGLE-3", "an EAGLE-3 head; its defaults are those of the published ones"},
+    {"p-eagle", "P-EAGLE", "an EAGLE-3 head of several layers that drafts all tokens in one pass"},
+    {"mtp", "MTP",
+     "multi-token prediction: a module of the target's checkpoint, which must have one "
+     "([models](../models/README.md#the-format))"},
+    {"dflash", "DFlash",
+     "a few layers that fill in a block of tokens in one pass, over keys and values made from the target's hidden states"},
+    {"dflash2", "DFlash2", "`dflash` with a convolution and a selector of candidates, which are not priced"},
+    {"dspark", "DSpark", "`dflash` with a draft at every row of the block and a low-rank head, which is not priced"},
+    {"pard", "PARD", "a separate model that fills in masks, all tokens in one pass"},
+    {"medusa", "Medusa", "heads on the target's hidden state, independent of each other"},
+    {"hydra", "Hydra", "heads that read the tokens drafted before, too"},
+    {"mlp-speculator", "MLP speculator", "heads that hand a narrow state on"},
+    {"ngram", "n-gram look-up", "look-up in the request's tokens"},
+    {"suffix", "suffix decoding", "look-up in a suffix tree of earlier answers"},
+    {"token-recycling", "token recycling", "look-up in a table of each token's successors"},
+    {"lookup-first", "", "a `lookup`, and where it finds nothing the drafter `otherwise`; each with its `acceptance`"},
+    {"cascade", "", "`middle` drafts for the target, `inner` for `middle` (TriForce)"},
+});
 
-/// A drafter, reduced to what a round needs to know.
-struct DrafterPlan {
-    /// "model", "self", "spire", "one-layer", "parallel", "medusa", "ngram", "lookup-first", "cascade", "none"
-    std::string kind;
-    std::optional<Model> model;  ///< the model of one draft pass; none for look-ups
-    Precision precision;
-    std::vector<Operation> extra;   ///< operations of a draft pass beside the model's
-    bool shares_embedding = false;  ///< the embedding is the target's: it costs time, but no memory
-    bool shares_head = false;       ///< so is the LM head
-    bool shares_body = false;       ///< so are the layers
-    double weight_copies = 1.0;     ///< copies of the model's weights in memory (Medusa: one per head)
-    bool has_cache = true;          ///< keeps keys, values and states of its own
-    bool needs_prefill = true;      ///< must read the prompt before the first round
-    CatchUp catch_up = CatchUp::last_draft;
-    int max_draft_tokens = 1 << 20;      ///< Medusa: the number of heads; block drafters: the block
-    bool parallel = false;               ///< one pass drafts all tokens of a chain
-    double anchor_rows = 0.0;            ///< rows of such a pass beside one for each draft
-    std::optional<Model> context_model;  ///< what reads accepted tokens and prompts in place of `model`; it has no logits
-    Seconds host_per_round_and_sequence;
-    bool reads_on_host = false;   ///< drafts from sampled tokens on the host: the next step cannot be scheduled before
-    bool holds_cache = true;      ///< its keys and values take memory; not if they are the target's
-    double hit_rate = 1.0;        ///< share of the sequences that have a draft to verify
-    double mean_draft = 0.0;      ///< mean length of a draft without a limit; 0 = as long as allowed
-    double drafting_share = 1.0;  ///< share of the sequences that the model drafts for, after a pass over all of them
-    InnerDraft inner;
+/// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.
+Count dense_width_beside(const Model& target);
 
-    /// Tokens that a sequence has to verify on average, where at most `limit` may be drafted.
-    [[nodiscard]] double drafted_tokens(double limit) const;
-};
+/// Formats of a head trained beside a target: its embedding's and activations' formats throughout, whatever the target's linear
+/// layers are quantised to (published EAGLE heads and block drafters are 16-bit checkpoints).
+Precision head_precision(const Precision& target);
 
 /// For acceptance that counts rounds in which a look-up found nothing as rejected drafts, as publications print it, although
 /// engines verify no draft in those. Found drafts are accepted with `lookup_first` and `lookup_further` (sim/constants.h): a
@@ -234,12 +233,29 @@ DrafterPlan plan(const LookupFirstDrafter& drafter, const Model& target, const P
 DrafterPlan plan(const CascadeDrafter& drafter, const Model& target, const Precision& target_precision);
 DrafterPlan plan(const NoDrafter& drafter, const Model& target, const Precision& target_precision);
 
-inline DrafterPlan plan(const Drafter& drafter, const Model& target, const Precision& target_precision) {
+/// Of any kind: one without a plan of its own does not compile.
+DrafterPlan plan(const std::same_as<Drafter> auto& drafter, const Model& target, const Precision& target_precision) {
     return std::visit([&](const auto& d) { return plan(d, target, target_precision); }, drafter);
 }
 
 /// Every reason why this drafter cannot serve this target, as sentences (another vocabulary, no attention to make sparse, …).
-std::vector<std::string> problems_of(const Drafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const IndependentDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const SelfDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const SpireDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const OneLayerDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const ParallelDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const MedusaDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const NgramDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const LookupFirstDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const CascadeDrafter& drafter, const Model& target);
+std::vector<std::string> problems_of(const NoDrafter& drafter, const Model& target);
+
+std::vector<std::string> problems_of(const std::same_as<Drafter> auto& drafter, const Model& target) {
+    return std::visit([&](const auto& d) { return problems_of(d, target); }, drafter);
+}
+
+/// The same of a cut of the target's cache.
+std::vector<std::string> problems_of(const ContextReach& reach, const Model& target);
 
 /// The target's model, with every attention layer reading only `reach` of its context.
 Model with_reach(Model model, const ContextReach& reach);

@@ -52,4 +52,11 @@ DrafterPlan plan(const MedusaDrafter& drafter, const Model& target, const Precis
     return result;
 }
 
+std::vector<std::string> problems_of(const MedusaDrafter& drafter, const Model& /*target*/) {
+    if (drafter.heads < 1 || drafter.layers_per_head < 1) {
+        return {"a Medusa drafter needs at least one head of at least one layer"};
+    }
+    return {};
+}
+
 }  // namespace treeline::sim

@@ -66,4 +66,21 @@ DrafterPlan plan(const NoDrafter&, const Model&, const Precision& target_precisi
     return without_model("none", target_precision);
 }
 
+std::vector<std::string> problems_of(const NgramDrafter& drafter, const Model& /*target*/) {
+    if (!(drafter.hit_rate > 0.0 && drafter.hit_rate <= 1.0) || !(drafter.mean_draft == 0.0 || drafter.mean_draft >= 1.0)) {
+        return {"a look-up finds a draft in a share of the rounds above 0, of a mean length of at least 1"};
+    }
+    return {};
+}
+
+std::vector<std::string> problems_of(const LookupFirstDrafter& drafter, const Model& target) {
+    std::vector<std::string> problems = problems_of(drafter.lookup, target);
+    const std::vector<std::string> more =
+        std::visit([&](const auto& otherwise) { return problems_of(otherwise, target); }, drafter.otherwise);
+    problems.insert(problems.end(), more.begin(), more.end());
+    return problems;
+}
+
+std::vector<std::string> problems_of(const NoDrafter& /*drafter*/, const Model& /*target*/) { return {}; }
+
 }  // namespace treeline::sim

@@ -109,4 +109,12 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
     return result;
 }
 
+std::vector<std::string> problems_of(const OneLayerDrafter& drafter, const Model& target) {
+    if (drafter.draft_vocabulary <= target.vocabulary_size) {
+        return {};
+    }
+    return {"a drafter's vocabulary of " + std::to_string(drafter.draft_vocabulary) + " tokens is part of the " +
+            std::to_string(target.vocabulary_size) + " of " + target.name + " and cannot be larger"};
+}
+
 }  // namespace treeline::sim

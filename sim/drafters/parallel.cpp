@@ -117,4 +117,11 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     return result;
 }
 
+std::vector<std::string> problems_of(const ParallelDrafter& drafter, const Model& /*target*/) {
+    if (drafter.layers < 1 || drafter.block < 2) {
+        return {"a block drafter needs at least one layer and a block of two rows"};
+    }
+    return {};
+}
+
 }  // namespace treeline::sim

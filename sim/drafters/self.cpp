@@ -28,4 +28,19 @@ DrafterPlan plan(const SelfDrafter& drafter, const Model& target, const Precisio
     return result;
 }
 
+std::vector<std::string> problems_of(const SelfDrafter& drafter, const Model& target) {
+    std::vector<std::string> problems;
+    if (drafter.reach != ContextReach{}) {
+        problems = problems_of(drafter.reach, target);
+    }
+    for (std::size_t i = 0; i < drafter.layers.size(); ++i) {
+        if (drafter.layers[i] >= target.order.size() || (i > 0 && drafter.layers[i] <= drafter.layers[i - 1])) {
+            problems.push_back("the layers that draft must rise from 0 to at most " + std::to_string(target.order.size() - 1) +
+                               ", the last of " + target.name);
+            break;
+        }
+    }
+    return problems;
+}
+
 }  // namespace treeline::sim

@@ -44,4 +44,13 @@ DrafterPlan plan(const SpireDrafter& drafter, const Model& target, const Precisi
     return result;
 }
 
+std::vector<std::string> problems_of(const SpireDrafter& drafter, const Model& target) {
+    std::vector<std::string> problems = problems_of(drafter.reach, target);
+    if (drafter.layers < 1 || static_cast<std::size_t>(drafter.layers) > target.order.size()) {
+        problems.push_back("a SPIRe drafter keeps between 1 and " + std::to_string(target.order.size()) + " layers of " +
+                           target.name + ", not " + std::to_string(drafter.layers));
+    }
+    return problems;
+}
+
 }  // namespace treeline::sim

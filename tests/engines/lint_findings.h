@@ -53,7 +53,7 @@ inline std::string notes(const std::string& text, const std::string& engine = ""
 }
 
 /// The members of a vLLM configuration as one.
-inline std::string vllm(const std::string& members) { return "{" + members + "}"; }
+inline std::string for_vllm(const std::string& members) { return "{" + members + "}"; }
 
 /// Why lint refuses the text; empty where it does not.
 inline std::string problem(const std::string& text, const std::string& engine = "") {

@@ -115,7 +115,7 @@ TEST_CASE("formats of keys and values that an engine does not know are found") {
     const std::string ngram = R"( --speculative-config '{"method":"ngram","num_speculative_tokens":3,"prompt_lookup_max":4}')";
     CHECK(finds("vllm serve Qwen/Qwen3-32B --kv-cache-dtype bogus" + ngram, "--kv-cache-dtype is bogus", "vllm@0.33"));
     CHECK(finds("vllm serve Qwen/Qwen3-32B --kv-cache-dtype nvpf4" + ngram, "did you mean \"nvfp4\"", "vllm@0.33"));
-    CHECK(finds(vllm(R"("method":"eagle3","model":"x","num_speculative_tokens":3,"kv_cache_dtype":"bogus")"),
+    CHECK(finds(for_vllm(R"("method":"eagle3","model":"x","num_speculative_tokens":3,"kv_cache_dtype":"bogus")"),
                 "kv_cache_dtype is bogus", "vllm@0.33"));
     const std::string sglang = "python -m sglang.launch_server --model-path x --speculative-algorithm NGRAM --kv-cache-dtype ";
     CHECK(finds(sglang + "fp8", "--kv-cache-dtype is fp8"));

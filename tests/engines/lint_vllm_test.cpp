@@ -17,57 +17,59 @@ TEST_CASE("vLLM's short flags set the same keys, and a key is set in one place")
 }
 
 TEST_CASE("keys that vLLM does not take") {
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "tensor_parallel_size": 4)"),
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "tensor_parallel_size": 4)"),
                 "removed: tensor_parallel_size is rejected here; the drafter's is draft_tensor_parallel_size"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_token": 2)"), "did you mean \"num_speculative_tokens\"?"));
-    CHECK(finds(vllm(R"("method": "eagel3", "model": "m", "num_speculative_tokens": 2)"), "did you mean \"eagle3\"?"));
-    CHECK(finds(vllm(R"("method": "deepseek_mtp", "num_speculative_tokens": 2)"),
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_token": 2)"), "did you mean \"num_speculative_tokens\"?"));
+    CHECK(finds(for_vllm(R"("method": "eagel3", "model": "m", "num_speculative_tokens": 2)"), "did you mean \"eagle3\"?"));
+    CHECK(finds(for_vllm(R"("method": "deepseek_mtp", "num_speculative_tokens": 2)"),
                 "removed: method is deepseek_mtp, an old name"));
-    const std::string scheduled = vllm(
+    const std::string scheduled = for_vllm(
         R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens_per_batch_size": [[1, 8, 2], [9, 64, 0]])");
     CHECK(findings(scheduled) == "");
     CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size was added in 0.24", "vllm@0.19"));
     CHECK(finds(scheduled, "num_speculative_tokens_per_batch_size was added in 0.24", "vllm@0.21.1"));
     const std::string tree =
-        vllm(R"("method": "eagle", "model": "m", "num_speculative_tokens": 2, "speculative_token_tree": "[(0,)]")");
+        for_vllm(R"("method": "eagle", "model": "m", "num_speculative_tokens": 2, "speculative_token_tree": "[(0,)]")");
     CHECK(finds(tree, "removed: speculative_token_tree"));
     CHECK(findings(tree, "vllm@0.19") == "");
     CHECK(finds("vllm serve m --speculative-model d --num-speculative-tokens 3", "was removed with the V0 engine"));
-    const std::string model = vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
+    const std::string model = for_vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
     CHECK(finds(model, "this version rejects", "vllm@0.10"));
     CHECK(finds(model, "downgrade: method is draft_model", "vllm@0.25"));
     CHECK(findings(model, "vllm@0.26") == "");
 }
 
 TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") {
-    CHECK(finds(vllm(R"("method": "ngram", "model": "m", "num_speculative_tokens": 2)"),
+    CHECK(finds(for_vllm(R"("method": "ngram", "model": "m", "num_speculative_tokens": 2)"),
                 "ignored: model is not used by method ngram"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "prompt_lookup_max": 3)"), "ignored: prompt_lookup_max"));
-    CHECK(finds(vllm(R"("method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_min": 5, "prompt_lookup_max": 3)"),
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "prompt_lookup_max": 3)"),
+                "ignored: prompt_lookup_max"));
+    CHECK(finds(for_vllm(R"("method": "ngram", "num_speculative_tokens": 2, "prompt_lookup_min": 5, "prompt_lookup_max": 3)"),
                 "contradiction: prompt_lookup_min is 5, above prompt_lookup_max, 3"));
-    CHECK(finds(vllm(R"("method": "eagle3", "num_speculative_tokens": 2)"), "missing: model is needed by method eagle3"));
-    CHECK(finds(vllm(R"("method": "ngram")"), "missing: num_speculative_tokens"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 0)"), "value: num_speculative_tokens"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "suffix_decoding_max_tree_depth": 3)"),
+    CHECK(finds(for_vllm(R"("method": "eagle3", "num_speculative_tokens": 2)"), "missing: model is needed by method eagle3"));
+    CHECK(finds(for_vllm(R"("method": "ngram")"), "missing: num_speculative_tokens"));
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 0)"), "value: num_speculative_tokens"));
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "suffix_decoding_max_tree_depth": 3)"),
                 "ignored: suffix_decoding"));
-    CHECK(finds(vllm(R"("method": "ngram", "num_speculative_tokens": 2, "parallel_drafting": true)"),
+    CHECK(finds(for_vllm(R"("method": "ngram", "num_speculative_tokens": 2, "parallel_drafting": true)"),
                 "contradiction: parallel_drafting"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "enable_adaptive_verification": true)"),
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "enable_adaptive_verification": true)"),
                 "needs method dspark"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens": 3)"), "appears twice"));
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "num_speculative_tokens": 3)"), "appears twice"));
     const std::string synthetic = R"("method": "mtp", "num_speculative_tokens": 2, "rejection_sample_method": "synthetic")";
-    CHECK(finds(vllm(synthetic), "needs exactly one of"));
-    CHECK(findings(vllm(synthetic + R"(, "synthetic_acceptance_length": 2.4)")) == "");
-    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_length": 3.4)"), "must lie between 1 and 3"));
-    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5])"), "must hold 2 rates"));
-    CHECK(finds(vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5, 0.6])"), "must not increase"));
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 2, "synthetic_acceptance_length": 2)"), "only valid with"));
+    CHECK(finds(for_vllm(synthetic), "needs exactly one of"));
+    CHECK(findings(for_vllm(synthetic + R"(, "synthetic_acceptance_length": 2.4)")) == "");
+    CHECK(finds(for_vllm(synthetic + R"(, "synthetic_acceptance_length": 3.4)"), "must lie between 1 and 3"));
+    CHECK(finds(for_vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5])"), "must hold 2 rates"));
+    CHECK(finds(for_vllm(synthetic + R"(, "synthetic_acceptance_rates": [0.5, 0.6])"), "must not increase"));
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "synthetic_acceptance_length": 2)"),
+                "only valid with"));
 }
 
 TEST_CASE("schedules that vLLM refuses or does not follow") {
     const auto with = [](const std::string& schedule, const std::string& k = "5") {
-        return vllm(R"("method": "eagle3", "model": "m", "num_speculative_tokens": )" + k +
-                    R"(, "num_speculative_tokens_per_batch_size": )" + schedule);
+        return for_vllm(R"("method": "eagle3", "model": "m", "num_speculative_tokens": )" + k +
+                        R"(, "num_speculative_tokens_per_batch_size": )" + schedule);
     };
     CHECK(finds(with("[[2, 16, 5]]"), "must start at batch 1, not 2"));
     CHECK(finds(with("[[1, 16, 5], [16, 32, 3]]"), "ranges that overlap: 1 to 16 and 16 to 32"));
@@ -87,11 +89,12 @@ TEST_CASE("schedules that vLLM refuses or does not follow") {
 
 TEST_CASE("vLLM's methods without a number of draft tokens do not start") {
     for (const char* method : {"eagle", "eagle3", "dflash", "draft_model"}) {
-        CHECK(finds(vllm(R"("method": ")" + std::string(method) + R"(", "model": "m")"), "missing: num_speculative_tokens"));
+        CHECK(
+            finds(for_vllm(R"("method": ")" + std::string(method) + R"(", "model": "m")"), "missing: num_speculative_tokens"));
     }
-    CHECK(finds(vllm(R"("method": "mtp")"), "missing: num_speculative_tokens is needed by method mtp", "vllm@0.24"));
-    CHECK(findings(vllm(R"("method": "mtp")"), "vllm@0.33") == "");  // mended after 0.28
-    CHECK(findings(vllm(R"("method": "suffix")")) == "");            // its tree depth is the default
+    CHECK(finds(for_vllm(R"("method": "mtp")"), "missing: num_speculative_tokens is needed by method mtp", "vllm@0.24"));
+    CHECK(findings(for_vllm(R"("method": "mtp")"), "vllm@0.33") == "");  // mended after 0.28
+    CHECK(findings(for_vllm(R"("method": "suffix")")) == "");            // its tree depth is the default
     CHECK(findings("vllm serve m -sc.method mtp -sc.num-speculative-tokens 2") == "");
 }
 
@@ -160,11 +163,12 @@ TEST_CASE("a speculator's checkpoint says itself how to draft") {
 }
 
 TEST_CASE("versions between 0.10 and 0.19 have rules of their own") {
-    const std::string module = vllm(R"("method": "mtp", "num_speculative_tokens": 1)"), suffix = vllm(R"("method": "suffix")"),
-                      model = vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
+    const std::string module = for_vllm(R"("method": "mtp", "num_speculative_tokens": 1)"),
+                      suffix = for_vllm(R"("method": "suffix")"),
+                      model = for_vllm(R"("method": "draft_model", "model": "m", "num_speculative_tokens": 2)");
     CHECK(finds(module, "does not know", "vllm@0.10.2"));
     CHECK(findings(module, "vllm@0.11.0").find("unknown") == std::string::npos);
-    CHECK(finds(vllm(R"("method": "qwen3_next_mtp", "num_speculative_tokens": 1)"), "an old name", "vllm@0.11.2"));
+    CHECK(finds(for_vllm(R"("method": "qwen3_next_mtp", "num_speculative_tokens": 1)"), "an old name", "vllm@0.11.2"));
     CHECK(finds(suffix, "does not know", "vllm@0.11.0"));
     CHECK(findings(suffix, "vllm@0.11.1").find("unknown") == std::string::npos);
     CHECK(findings(suffix, "vllm@0.13").find("unknown") == std::string::npos);
@@ -195,7 +199,7 @@ TEST_CASE("captured sizes count wherever they are stated") {
 }
 
 TEST_CASE("keys with dashes are written with underscores, and bold flags are flags") {
-    CHECK(finds(vllm(R"("method": "mtp", "num_speculative_tokens": 1, "max-model-len": 2000)"), "write \"max_model_len\""));
+    CHECK(finds(for_vllm(R"("method": "mtp", "num_speculative_tokens": 1, "max-model-len": 2000)"), "write \"max_model_len\""));
     CHECK(findings("./llama-server \\\n    **--model m.gguf \\**\n    **--spec-type draft-mtp --spec-draft-n-max 3**\n") == "");
 }
 

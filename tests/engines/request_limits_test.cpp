@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "engines/llama_cpp/parts.h"
 #include "engines/request_limits.h"
 #include "recommendations.h"
 
@@ -29,7 +30,7 @@ bool says(const std::string& text, const std::string& what) { return text.find(w
 
 TEST_CASE("llama.cpp's slots are as many in its stacks as lint allows", "[engines]") {
     for (const char* stack : {"llama.cpp", "llama.cpp-cpu"}) {
-        CHECK(platform("h100-sxm", stack).stack.serving.most_requests == static_cast<double>(engines::llama_cpp_slots));
+        CHECK(platform("h100-sxm", stack).stack.serving.most_requests == static_cast<double>(engines::llama_cpp::most_slots));
     }
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # additions.sh SOURCE: are the lists of HACKING.md, "Add …", complete? For each kind of thing one that is there stands for a new
-# one: every source file that knows it by name must be named in the paragraph on its kind.
+# one: every source file that knows it by name must be named in the paragraph on its kind. Are engines and kinds of drafters still
+# added in few places?
 set -euo pipefail
 cd "$1"
 failures=0 files=0
@@ -37,13 +38,24 @@ complete() {
     files=$((files + found))
 }
 
-complete 'A drafter kind' 'CascadeDrafter'
+# at_most COUNT TITLE: whether a paragraph names no more places than that: paths in backticks, tests apart.
+at_most() {
+    local places
+    places=$(paragraph "$2" | grep -v '^- Tests:' | grep -oE '`[A-Za-z_.-]+/[A-Za-z_/.-]*`' | sort -u)
+    local count
+    count=$(grep -c . <<<"$places")
+    [ "$count" -le "$1" ] || { printf '"%s" is added in %d places, more than %d:\n%s\n' "$2" "$count" "$1" "$places"; failures=$((failures + 1)); }
+}
+
+complete 'A drafter kind' 'CascadeDrafter|"cascade"'
 complete 'A policy while decoding' '\bada_edl\b'
 complete 'A rollback policy' 'Rollback::joint|plan_joint|^ +joint, |\{joint, "joint"'
-complete 'An engine' 'EngineName::llama_cpp|\bllama_cpp_(engines|dialect|measuring|linting)\('
+complete 'An engine' 'EngineName::llama_cpp|\bllama_cpp::|namespace llama_cpp|engines/llama_cpp/'
 complete 'A kernel' '\bRepeatHeads\b|repeat_heads'
 complete 'A cause of a diagnosis' 'idle_drafter'
 complete 'A format of a run' 'run_formats_of::sglang_log|sglang_log\(\)'
 complete 'A file of measured acceptance' '\brank_vector\b'
+at_most 6 'An engine'
+at_most 8 'A drafter kind'
 echo "$files files named by 8 examples, $failures missing"
 [ "$failures" = 0 ]

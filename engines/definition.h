@@ -1,0 +1,126 @@
+// What there is to say of an engine: its versions and what depends on them (engine.h), and whatever the version what starts it,
+// how its flags are written, its servers and clients, the rules of its configurations. Each engine says it in a folder of its
+// own, engines/NAME/, and the list of engines is at the end of this file; whoever writes or reads for an engine goes through
+// it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engines/engine.h"
+#include "engines/flag_plan.h"
+#include "engines/lint_input.h"
+#include "sim/placement.h"
+#include "sim/platform.h"
+#include "sweeps/measurement_plan.h"
+
+namespace treeline::engines {
+
+/// What starts a server, and what is to be known of it.
+struct ServerCommand {
+    std::vector<std::string> lines;
+    std::string remark;
+};
+
+/// What does not fit on a device, and where it would.
+struct MissingMemory {
+    const sim::Placement& placement;  ///< with which it fits
+    Bytes too_much;                   ///< what one device lacks
+    Bytes on_host;                    ///< what the placement puts into the host's memory
+};
+
+struct Dialect {
+    std::vector<std::string_view> other_words = {};  ///< that people write for it, beside Engine::word; in lower case
+    std::vector<std::string_view> images = {};       ///< what its published images are called, without registry and tag
+    std::string_view package = {};                   ///< in Python, whose name alone starts no server; empty without one
+    /// Whether a program, without its folder, is this engine's, given the word behind it: "vllm", "llama-server", "llama
+    /// serve".
+    bool (*starts)(std::string_view program, std::string_view next);
+    /// Whether a flag is of this engine's speculation and of no engine's before it in the list.
+    bool (*owns_flag)(std::string_view flag);
+    bool runs_on_metal = false;       ///< Apple's GPUs
+    bool places_weights = false;      ///< flags leave layers or experts in the host's memory, computed there
+    bool caches_in_16_bits = false;   ///< keys and values, without a flag, where others cache as the checkpoint does
+    bool one_draft_a_module = false;  ///< chained modules for multi-token prediction draft one token each
+    /// Whether it translates the tokens of a draft model with another vocabulary.
+    bool (*translates)(const Engine& engine);
+    EngineFlags (*write)(FlagPlan plan);
+    /// parallel_problem()
+    std::string (*parallel_problem)(const Engine& engine, DrafterKind drafter, const sim::Platform& platform);
+    /// usual_requests()
+    double (*usual_requests)(const sim::Platform& platform);
+    std::string_view requests_option;  ///< that says how many run at once
+    /// way_to_fit()
+    std::string (*way_to_fit)(const MissingMemory& missing);
+};
+
+/// How its servers are measured (commands_for()).
+struct Measuring {
+    /// Why the engine does not accept drafts of this plan at a stated rate, so that a real drafter is needed; empty if it does.
+    std::string (*why_not_simulated)(const FlagPlan& plan);
+    ServerCommand (*server)(FlagPlan plan, bool simulated, double accept_length);
+    std::string (*client)(const FlagPlan& plan, const sweeps::CandidateRun& run);
+    std::string_view data_set;  ///< a line of the requests that its client reads
+};
+
+/// A file of an engine's options in a form of its own.
+struct Preset {
+    std::string name;  ///< "a preset", with its section where there are several
+    CommandLine command;
+};
+
+/// How its configurations are checked (lint()).
+struct Linting {
+    bool reads_config_file = false;  ///< `--config` names flags in YAML
+    /// Whether a configuration object is this engine's, and of no engine's before it in the list; null: it takes flags alone.
+    bool (*owns_tree)(const nlohmann::ordered_json& tree) = nullptr;
+    /// Whether an option in a file, called as its flag without dashes, is of this engine's drafts and of no other engine's;
+    /// null: its options stand in no such files.
+    bool (*owns_option)(std::string_view option) = nullptr;
+    std::string_view variables = {};  ///< how names of variables begin that stand for flags: "LLAMA_ARG_"; empty without
+    std::optional<Preset> (*preset_of)(const std::string& text) = nullptr;  ///< nothing for another text; null without presets
+    void (*check)(const LintInput& input, const Engine& engine, const ReadFile& read_file, Findings& findings);
+};
+
+struct Definition {
+    std::vector<Engine> versions;  ///< oldest first
+    Dialect dialect;
+    Measuring measuring;
+    Linting linting;
+};
+
+// Each engine and its place in the list, which has the order of EngineName.
+namespace vllm {
+Definition definition();
+}
+namespace sglang {
+Definition definition();
+}
+namespace tensorrt_llm {
+Definition definition();
+}
+namespace llama_cpp {
+Definition definition();
+}
+inline constexpr std::array list_of_engines = {vllm::definition, sglang::definition, tensorrt_llm::definition,
+                                               llama_cpp::definition};
+
+/// In the order of EngineName.
+const std::vector<Definition>& all_definitions();
+
+inline const Definition& definition_of(EngineName name) { return all_definitions().at(static_cast<std::size_t>(name)); }
+inline const Dialect& dialect_of(const Engine& engine) { return definition_of(engine.name).dialect; }
+
+/// The first engine of which this is true.
+template <class Predicate>
+std::optional<EngineName> engine_whose(Predicate predicate) {
+    const std::vector<Definition>& all = all_definitions();
+    const auto found = std::find_if(all.begin(), all.end(), predicate);
+    return found == all.end() ? std::nullopt : std::optional(static_cast<EngineName>(found - all.begin()));
+}
+
+}  // namespace treeline::engines

@@ -1,0 +1,82 @@
+// SGLang. Weights on the host: --cpu-offload-gb as vLLM's (server_args.py), and kt-kernel's CPU kernels for the experts that
+// --kt-num-gpu-experts does not keep on the GPU.
+#include <fmt/format.h>
+
+#include "engines/host_weights.h"
+#include "engines/measurement_clients.h"
+#include "engines/sglang/parts.h"
+
+namespace treeline::engines::sglang {
+namespace {
+
+/// Drafters with which SGLang does not start under attention data parallelism.
+bool rejects_groups(DrafterKind drafter) {
+    return drafter == DrafterKind::draft_model || drafter == DrafterKind::ngram || drafter == DrafterKind::dflash;
+}
+
+std::string problem(const Engine& /*engine*/, DrafterKind drafter, const sim::Platform& platform) {
+    return platform.parallel.pipeline > 1.0 ? "refuses pipeline stages while it drafts"
+           : has_groups(platform) && rejects_groups(drafter)
+               ? fmt::format("rejects attention data parallelism with {}", name_of(drafter))
+               : "";
+}
+
+std::string way_to_fit(const MissingMemory& missing) {
+    if (missing.placement.residence == sim::Residence::experts_on_host) {
+        return computed_there(missing.placement, missing.on_host) +
+               fmt::format(
+                   " prices about what SGLang's --kt-num-gpu-experts does; its {} copies weights in every step "
+                   "instead, which is not priced.",
+                   offload_flag(missing.too_much));
+    }
+    return fmt::format(
+        " SGLang's {} makes it fit: every step then copies so much over the link to the host, which is not priced. "
+        "llama.cpp computes there instead: --engine llama.cpp {}.",
+        offload_flag(missing.too_much), placement_flag(missing.placement));
+}
+
+std::string why_not_simulated(const FlagPlan& plan) {
+    return std::holds_alternative<sim::SglangShape>(plan.shape)
+               ? "a real drafter is needed: SGLang simulates acceptance of chains alone"
+               : "";
+}
+
+ServerCommand server(FlagPlan plan, bool simulated, double accept_length) {
+    const std::string environment = simulated ? fmt::format(
+                                                    "SGLANG_SIMULATE_ACC_LEN={:.2f} SGLANG_SIMULATE_ACC_METHOD=match-expected "
+                                                    "SGLANG_SIMULATE_ACC_TOKEN_MODE=real-draft-token ",
+                                                    accept_length)
+                                              : "";
+    const EngineFlags flags = write_flags(std::move(plan));
+    return {{environment + flags.text + " --enable-metrics"}, flags.remark};
+}
+
+std::string client(const FlagPlan& /*plan*/, const sweeps::CandidateRun& run) {
+    return fmt::format("python -m sglang.bench_serving --backend sglang {} --output-file {}.jsonl --output-details",
+                       asked_in(run, "--random-range-ratio 1"), result_of(run));
+}
+
+}  // namespace
+
+Definition definition() {
+    return {
+        .versions = versions(),
+        .dialect = {.images = {"lmsysorg/sglang"},
+                    .package = "sglang",
+                    .starts = [](std::string_view program,
+                                 std::string_view /*next*/) { return program == "sglang" || program.starts_with("sglang."); },
+                    .owns_flag = [](std::string_view flag) { return flag.starts_with("--speculative-"); },
+                    .translates = [](const Engine& /*engine*/) { return false; },
+                    .write = write,
+                    .parallel_problem = problem,
+                    .usual_requests = [](const sim::Platform& /*platform*/) { return default_requests; },
+                    .requests_option = "--max-running-requests",
+                    .way_to_fit = way_to_fit},
+        .measuring = {.why_not_simulated = why_not_simulated,
+                      .server = server,
+                      .client = client,
+                      .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})"},
+        .linting = linting()};
+}
+
+}  // namespace treeline::engines::sglang

@@ -1,0 +1,17 @@
+// SGLang, in parts that make up its definition() together.
+#pragma once
+
+#include <vector>
+
+#include "engines/definition.h"
+
+namespace treeline::engines::sglang {
+
+std::vector<Engine> versions();    // records.cpp
+EngineFlags write(FlagPlan plan);  // flags.cpp
+Linting linting();                 // lint.cpp
+
+/// The most requests that it runs at once with speculation unless it is told otherwise (server_args.py).
+inline constexpr double default_requests = 48.0;
+
+}  // namespace treeline::engines::sglang

@@ -1,0 +1,184 @@
+// vllm/config/vllm.py (what model runner V2 refuses), vllm/v1/attention/backends (which graphs a back end supports under
+// speculation; docs/design/cuda_graphs.md at 0045689b); issues 49547 and 54992, intel/intel-xpu-backend-for-triton 7166.
+#include "engines/vllm/lint_deployment.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "engines/deployment_file.h"
+#include "engines/lint_caches.h"
+#include "engines/vllm/parts.h"
+
+namespace treeline::engines::vllm {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Kind = FindingKind;
+
+std::string value_of(const Flags& flags, const std::vector<std::string_view>& names) {
+    const Flag* flag = flags.find(names);
+    return flag != nullptr ? flag->value.value_or("") : "";
+}
+
+/// A setting under its name with underscores or dashes.
+std::string setting(const Json& settings, std::string name) {
+    std::string text = text_at(settings, name);
+    if (text.empty()) {
+        std::replace(name.begin(), name.end(), '_', '-');
+        text = text_at(settings, name);
+    }
+    return text;
+}
+
+bool is_set(const Json& settings, const char* underscores, const char* dashes) {
+    return settings.value(underscores, Json()) == Json(true) || settings.value(dashes, Json()) == Json(true);
+}
+
+/// From 0.24 on; later sources were not seen to refuse them.
+void check_runner(const Json& config, const std::string& method, const Engine& engine, Findings& findings) {
+    if (engine.version == "0.33") {
+        return;
+    }
+    const char* instead = "start with VLLM_USE_V2_MODEL_RUNNER=0";
+    if (method == "ngram" || method == "ngram_gpu" || method == "draft_model") {
+        findings.add(Kind::contradiction, "method", fmt::format("is {}, which model runner V2 refuses; {}", method, instead));
+    }
+    if (config.value("parallel_drafting", Json()) == Json(true) && (method == "eagle" || method == "eagle3")) {
+        findings.add(Kind::contradiction, "parallel_drafting",
+                     fmt::format("is refused by model runner V2 for EAGLE drafters; {}", instead));
+    }
+}
+
+void check_stages(const std::string& method, long long stages, const Engine& engine, Findings& findings) {
+    if (stages > 1 && method == "dspark" && drafts_in_stages(engine, "eagle3")) {
+        findings.note(
+            fmt::format("--pipeline-parallel-size is {}, with which vLLM drafts by dspark only from pull request 50514 on: "
+                        "look whether your build has it.",
+                        stages));
+        return;
+    }
+    if (stages > 1 && !drafts_in_stages(engine, method.empty() ? "eagle3" : method)) {
+        findings.add(
+            Kind::contradiction, "--pipeline-parallel-size",
+            fmt::format("is {}, with which vLLM does not start while it drafts{} (issues 52069, 57755); share the model "
+                        "with --tensor-parallel-size",
+                        stages, drafts_in_stages(engine, "eagle3") ? " by any method but eagle3" : ""));
+    }
+}
+
+/// A draft model runs on all ranks of the target (its proposer raises a ValueError on other sizes); heads may run on one.
+void check_draft_ranks(const Json& config, const std::string& method, const Deployment& deployment, Findings& findings) {
+    const char* const key = "draft_tensor_parallel_size";
+    const auto ranks = whole(config, key);
+    const long long target = deployment.tensor_parallel.value_or(1);
+    if (!ranks || *ranks == target || (deployment.tensor_parallel == std::nullopt && *ranks != 1)) {
+        return;
+    }
+    if (method == "draft_model") {
+        findings.add(Kind::contradiction, key,
+                     fmt::format("is {}, but a draft model runs on all {} ranks of the target: leave it out", *ranks, target));
+    } else if (*ranks != 1) {
+        findings.add(Kind::contradiction, key,
+                     fmt::format("is {}, but must be 1 or --tensor-parallel-size, which is {}", *ranks, target));
+    }
+}
+
+/// Back ends whose graphs hold one new token of each sequence (UNIFORM_SINGLE_TOKEN_DECODE), so that rounds run in pieces.
+struct SingleTokenBackend {
+    const char* name;
+    const char* why;
+};
+
+constexpr SingleTokenBackend single_token_backends[] = {
+    {"FLASHINFER",
+     "before compute capability 10 takes drafts for prompts: rounds run in pieces of CUDA graphs (issue 49547); leave the "
+     "choice to vLLM, or take FLASH_ATTN"},
+    {"CUTLASS_MLA",
+     "is captured for one new token of each sequence alone: rounds run in pieces of CUDA graphs; leave the choice to vLLM, or "
+     "take FLASHINFER_MLA"},
+    {"ROCM_AITER_MLA",
+     "is captured for one new token of each sequence alone in the sources that were read: rounds run in pieces of CUDA "
+     "graphs; look for cudagraph_mode=PIECEWISE in the log"}};
+
+/// Attention that takes rounds out of whole graphs, by its name or by the cache's format.
+void check_attention(const Deployment& deployment, Findings& findings) {
+    for (const SingleTokenBackend& backend : single_token_backends) {
+        if (deployment.attention == backend.name) {
+            findings.add(Kind::downgrade, "--attention-backend", fmt::format("is {}, which {}", backend.name, backend.why));
+        }
+    }
+    if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty() && !deployment.config_attention &&
+        !deployment.rocm) {
+        findings.note(
+            fmt::format("--kv-cache-dtype is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds "
+                        "then run in pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in "
+                        "the log there.",
+                        deployment.cache_format));
+    }
+}
+
+}  // namespace
+
+Deployment deployment_of(const CommandLine& command, const Flags& flags) {
+    Deployment deployment;
+    deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
+    deployment.pipeline_parallel = flags.number({"--pipeline-parallel-size", "-pp"}).value_or(1);
+    deployment.tensor_parallel = flags.number({"--tensor-parallel-size", "-tp"});
+    deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
+    const bool only_prefill = value_of(flags, {"--kv-transfer-config"}).find("kv_producer") != std::string::npos;
+    deployment.eager = flags.has({"--enforce-eager"}) && !only_prefill;  // which runs no rounds
+    deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
+    deployment.attention = in_capitals(value_of(flags, {"--attention-backend"}));
+    deployment.graphs = graphs_of(flags);
+    const std::string attention = value_of(flags, {"--attention-config", "-ac"});
+    deployment.config_attention =
+        flags.has({"--attention-config.backend", "-ac.backend"}) || attention.find("\"backend\"") != std::string::npos;
+    deployment.rocm = std::any_of(command.words.begin(), command.words.end(), [](const std::string& word) {
+        return engine_of_image(word) && word.find("rocm") != std::string::npos;
+    });
+    for (const auto& [name, value] : command.environment) {
+        deployment.rocm = deployment.rocm || name.starts_with("VLLM_ROCM_") || name == "HIP_VISIBLE_DEVICES";
+        if (name == "VLLM_ATTENTION_BACKEND" && deployment.attention.empty()) {
+            deployment.attention = in_capitals(value);
+        }
+    }
+    return deployment;
+}
+
+Deployment deployment_of(const Json& settings) {
+    Deployment deployment;
+    deployment.data_parallel =
+        whole(settings, "data_parallel_size").value_or(whole(settings, "data-parallel-size").value_or(1));
+    deployment.pipeline_parallel =
+        whole(settings, "pipeline_parallel_size").value_or(whole(settings, "pipeline-parallel-size").value_or(1));
+    deployment.tensor_parallel = whole(settings, "tensor_parallel_size");
+    deployment.tensor_parallel =
+        deployment.tensor_parallel ? deployment.tensor_parallel : whole(settings, "tensor-parallel-size");
+    deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
+    deployment.cache_format = setting(settings, "kv_cache_dtype");
+    deployment.attention = in_capitals(setting(settings, "attention_backend"));
+    deployment.graphs = graphs_of(settings);
+    return deployment;
+}
+
+void check_deployment(const Json& config, const std::string& method, const Deployment& deployment, const Engine& engine,
+                      Findings& findings) {
+    if (deployment.model_runner_v2) {
+        check_runner(config, method, engine, findings);
+    }
+    check_stages(method, deployment.pipeline_parallel, engine, findings);
+    check_draft_ranks(config, method, deployment, findings);
+    check_cache_word("--kv-cache-dtype", deployment.cache_format, engine, findings);
+    check_cache_word("kv_cache_dtype", text_at(config, "kv_cache_dtype"), engine, findings);
+    if (deployment.eager) {
+        findings.add(Kind::downgrade, "--enforce-eager",
+                     "launches every kernel of drafter and verification one by one, which costs rounds more than plain steps; "
+                     "leave it out");
+        return;
+    }
+    check_graphs(deployment.graphs, whole(config, "num_speculative_tokens"), findings);
+    check_attention(deployment, findings);
+}
+
+}  // namespace treeline::engines::vllm

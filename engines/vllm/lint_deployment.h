@@ -1,0 +1,32 @@
+// What runs around vLLM's speculative config: the model runner, the formats and back ends on which its rounds depend.
+#pragma once
+
+#include <optional>
+
+#include "engines/lint_input.h"
+#include "engines/vllm/lint_graphs.h"
+
+namespace treeline::engines::vllm {
+
+/// What is known about the deployment around the config.
+struct Deployment {
+    long long data_parallel = 1, pipeline_parallel = 1;
+    std::optional<long long> tensor_parallel;  ///< nothing = not stated
+    bool model_runner_v2 = false;
+    bool eager = false;
+    std::string cache_format;       ///< "fp8", "auto"; empty = not stated
+    std::string attention;          ///< back end in capitals; empty = not stated
+    bool config_attention = false;  ///< its JSON or YAML names a back end
+    bool rocm = false;              ///< on a GPU of AMD, which has no FlashInfer
+    Graphs graphs;
+};
+
+/// Of a command line, and of the settings beside a nested config.
+Deployment deployment_of(const CommandLine& command, const Flags& flags);
+Deployment deployment_of(const nlohmann::ordered_json& settings);
+
+/// Methods that the model runner refuses, and what takes rounds out of whole CUDA graphs. `method` as vLLM names it.
+void check_deployment(const nlohmann::ordered_json& config, const std::string& method, const Deployment& deployment,
+                      const Engine& engine, Findings& findings);
+
+}  // namespace treeline::engines::vllm
