@@ -158,7 +158,7 @@ class Copy:
     """A checkout of its own with every change behind its switch."""
 
     def __init__(self, folder, jobs):
-        self.root = ROOT / "build-mutation"  # a compiler cache knows files by their place relative to the build tree
+        self.root = ROOT / f"build-mutation-{folder}"  # a compiler cache knows files by their place relative to the build tree
         self.build = self.root / "build"
         self.jobs = jobs
         files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")
