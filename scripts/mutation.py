@@ -89,7 +89,7 @@ def operand_begin(code, place, stops):
             depth -= 1
         if depth < 0 or (depth == 0 and (before in ",;?" or code[place - 2:place] in stops or re.search(r"\breturn$", code[max(0, place - 7):place])
                                          or (before == ":" and code[place - 2] != ":" and code[place] != ":")
-                                         or (before == "=" and code[place] == " " and code[place - 2] not in "=!<>"))):
+                                         or (before == "=" and code[place].isspace() and code[place - 2] not in "=!<>"))):
             break
         place -= 1
     while code[place].isspace():
