@@ -335,6 +335,9 @@ TEST_CASE("kernels that unpack int4 do no more on a multiprocessor than where th
     CHECK(walk.per_token.value() == Approx(3e-6 * (1e15 / 132) / (2.5e15 / 148)));
     other.multiprocessors = 0.0;
     CHECK(transferred_laws(measured, other).attention_walk->per_token == Seconds(3e-6));
+    other.multiprocessors = 148.0;
+    measured.multiprocessors = 0.0;  // nor where those of the measured device are not known
+    CHECK(transferred_laws(measured, other).attention_walk->per_token == Seconds(3e-6));
 }
 
 }  // namespace small_parts_test
