@@ -89,7 +89,7 @@ def operand_begin(code, place, stops):
             depth -= 1
         if depth < 0 or (depth == 0 and (before in ",;?" or code[place - 2:place] in stops or re.search(r"\breturn$", code[max(0, place - 7):place])
                                          or (before == ":" and code[place - 2] != ":" and code[place] != ":")
-                                         or (before == "=" and code[place] == " " and code[place - 2] not in "=!<>"))):
+                                         or (before == "=" and code[place].isspace() and code[place - 2] not in "=!<>"))):
             break
         place -= 1
     while code[place].isspace():
@@ -158,7 +158,7 @@ class Copy:
     """A checkout of its own with every change behind its switch."""
 
     def __init__(self, folder, jobs):
-        self.root = ROOT / "build-mutation"  # a compiler cache knows files by their place relative to the build tree
+        self.root = ROOT / f"build-mutation-{folder}"  # a compiler cache knows files by their place relative to the build tree
         self.build = self.root / "build"
         self.jobs = jobs
         files = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.split(b"\0")

@@ -45,7 +45,7 @@ Seconds predicted_plain(const sim::CompiledRound& round, const DiagnosedPoint& m
     point.speculation = 0;
     const sim::RoundEstimate plain = sim::evaluate(round, point);
     const Seconds host = diagnosis::launched_one_by_one(round.pass(sim::PassId::plain), measured.setup.platform);
-    const Seconds pass = plain.round - plain.host - plain.prompts;
+    const Seconds pass = plain.round - plain.prompts;
     return graphs ? plain.round : plain.round + std::max(Seconds(0.0), host - pass);
 }
 

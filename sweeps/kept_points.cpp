@@ -73,11 +73,9 @@ void FrontPoints::offer(const FrontPoint& point) {
         guard_with(rival->ranks);
         return;
     }
-    const auto first = static_cast<std::size_t>(equal.first - points_.begin());
     points_.erase(std::remove_if(equal.first, points_.end(), [&](const FrontPoint& p) { return beats(point, p); }),
                   points_.end());
-    const auto place = std::upper_bound(points_.begin() + static_cast<std::ptrdiff_t>(first), points_.end(), point, before);
-    points_.insert(place, point);
+    points_.insert(std::upper_bound(points_.begin(), points_.end(), point, before), point);
 }
 
 std::vector<FrontPoint> FrontPoints::sorted() const {

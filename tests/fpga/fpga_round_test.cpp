@@ -83,6 +83,11 @@ TEST_CASE("States move as each plan says", "[fpga]") {
     CHECK(setup.cost({Backtracking::recompute}).draft_bytes.value() == Approx(3.0 * weights + 4.0 * small + cached));
     // Of the target 64 · 5,408 bytes for each of 8 verified and 3 replayed tokens.
     CHECK(verify(Backtracking::hybrid).bytes.activations.value() == Approx(11.0 * 64.0 * 5408.0));
+    // All of it, but for what moves beside the pass, goes over the memory meanwhile.
+    const PassCost pass = verify(Backtracking::hybrid, TreeStates::off_chip);
+    const double rate = setup.design.memory_efficiency * setup.board.bandwidth.value();
+    CHECK(pass.memory.value() == Approx((pass.bytes.total() - pass.bytes.exposed_states).value() / rate));
+    CHECK(pass.exposed.value() == Approx(pass.bytes.exposed_states.value() / rate));
     Setup on_chip;
     on_chip.design.fabric.activation_cache_on_chip = true;
     CHECK(on_chip.cost({}).verify.bytes.activations.value() == 0.0);

@@ -110,6 +110,7 @@ TEST_CASE("Every term of a layer is counted once, and overlap hides the shorter 
     const LayerCycles layer = layer_cycles(board, design, shape, work);
     CHECK(layer.total == Approx(layer.norm + layer.preamble + layer.scan + layer.gated_norm + layer.out_projection +
                                 layer.norm_overhead + layer.exposed));
+    CHECK(layer.out_projection == layer.out_stream.cycles() + 2.0);  // of the last tile's adders
     CHECK(layer.bound == LayerBound::linear);
     CHECK(layer.scan >= std::max(layer.scan_linear, layer.ssm_busy));
     CHECK(layer.scan <= 1.01 * std::max(layer.scan_linear, layer.ssm_busy));

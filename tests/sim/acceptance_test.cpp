@@ -114,6 +114,16 @@ TEST_CASE("a per-position vector sums, and continues where it ends, flagged") {
     CHECK(acceptance.accept_length(5) == Approx(2.7 + fourth + fifth));
 }
 
+TEST_CASE("stated positions are what they are, to the last digit") {
+    const std::vector<double> stated = {0.605, 0.361, 0.233, 0.162, 0.118, 0.09, 0.07};
+    for (std::size_t known = 1; known <= stated.size(); ++known) {
+        const Acceptance acceptance = Acceptance::per_position({stated.begin(), stated.begin() + static_cast<long>(known)});
+        for (std::size_t i = 1; i <= known; ++i) {
+            CHECK(acceptance.position(static_cast<int>(i)) == stated[i - 1]);
+        }
+    }
+}
+
 TEST_CASE("a clean curve is reproduced, gaps are filled as curves fall, noise is pooled") {
     const Acceptance clean = Acceptance::curve({{1, 1.84}, {2, 2.5}, {3, 2.99}, {4, 3.33}});
     CHECK(clean.accept_length(2) == Approx(2.5));

@@ -238,6 +238,41 @@ TEST_CASE("a pass of measured kernels alone has no gaps, and its operations take
     CHECK(estimate.share == 1.0);
 }
 
+TEST_CASE("kernels that a stack launches beside a measured one have gaps of their own") {
+    Platform where = platform("h100-sxm", "ideal");
+    where.mode = CostMode::calibrated;
+    KernelLaw law;
+    law.startup = Seconds(1e-5);
+    where.device.calibration = Calibration{"h100-sxm", "", "", {{KernelClass::gemm, NumberFormat::bf16, law}}};
+    where.device.kernel_gap = Seconds(0.0);
+    where.stack.launching.node_cost = Seconds(1e-6);
+    where.stack.launching.launch_factors = {{"projection", 3.0}};
+    const auto node_time = [&] {
+        return compile_operations({linear_layer()}, uniform_precision(NumberFormat::bf16), where, {}).node_time.value();
+    };
+    CHECK(node_time() == Approx(2e-6));
+    where.stack.launching.launch_factors = {{"projection", 0.5}};  // fused into others
+    CHECK(node_time() == 0.0);
+    where.mode = CostMode::roofline;
+    CHECK(node_time() == Approx(0.5e-6));
+}
+
+TEST_CASE("attention over a packed tree, and nothing else, is launched as tree attention") {
+    Platform where = platform("h100-sxm", "ideal");
+    where.stack.launching.launch_factors = {{"tree attention", 5.0}, {"layer norm", 7.0}};
+    const auto launches = [&](OperationKind kind, bool masks_tree) {
+        Operation operation;
+        operation.name = "decoder: attention";
+        operation.kind = kind;
+        operation.masks_tree = masks_tree;
+        return compile_operations({operation}, uniform_precision(NumberFormat::bf16), where, {}).launches;
+    };
+    CHECK(launches(OperationKind::attention, true) == 5.0);
+    CHECK(launches(OperationKind::attention, false) == launches(OperationKind::scan, false));
+    CHECK(launches(OperationKind::scan, true) == launches(OperationKind::scan, false));
+    CHECK(launches(OperationKind::scan, false) != 5.0);
+}
+
 TEST_CASE("experts on the host wait for the way there and back, once for each run") {
     Platform where = platform("rtx-3060", "llama.cpp");
     Platform host = platform("desktop-ddr5", "llama.cpp-cpu");

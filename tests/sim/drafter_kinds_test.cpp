@@ -58,6 +58,9 @@ TEST_CASE("a look-up that finds nothing in some rounds yields and verifies less"
     CHECK(estimate(rarely, 4, 128.0).verify >= estimate(always, 1, 128.0).verify * 0.999);
     const RoundRow row = compile_round(rarely).row(4);
     CHECK(std::accumulate(row.accepted.exactly.begin(), row.accepted.exactly.end(), 0.0) == Approx(1.0));
+    CHECK(row.accepted.exactly.front() == Approx(0.75 + 0.25 * 0.2));
+    CHECK(row.accepted.exactly[2] == Approx(0.25 * (0.6 - 0.5)));
+    CHECK(row.accepted.ends_at_leaf == Approx(0.25 * 0.4));
 }
 
 TEST_CASE("suffix decoding's drafts end early: their mean length is a geometric sum") {
@@ -309,6 +312,58 @@ TEST_CASE("a copy for drafting has an LM head of its own only where its embeddin
     CHECK_FALSE(plan(drafter, target, target.precision).shares_body);
     drafter.copy->embeddings.format = NumberFormat::int4;
     CHECK_FALSE(plan(drafter, target, target.precision).shares_head);
+}
+
+TEST_CASE("numbers of drafters are accepted at their limits, and refused beyond") {
+    const Model target = model("llama-3.1-8b");  // 32 layers, 128,256 tokens
+    const auto wrong = [&](const Drafter& drafter) { return problems_of(drafter, target).size(); };
+    const auto lookup = [&](double hit_rate, double mean_draft) {
+        NgramDrafter drafter;
+        drafter.hit_rate = hit_rate;
+        drafter.mean_draft = mean_draft;
+        return wrong(drafter);
+    };
+    CHECK(lookup(1.0, 0.0) == 0);
+    CHECK(lookup(1.0, 1.0) == 0);
+    CHECK(lookup(1.0, 0.99) == 1);
+    CHECK(lookup(0.01, 1.5) == 0);
+    CHECK(lookup(0.0, 1.5) == 1);
+    CHECK(lookup(1.01, 1.5) == 1);
+    CHECK(lookup(0.0, 0.5) == 1);  // one sentence for both
+    const auto heads = [&](Count count, Count layers) { return wrong(MedusaDrafter{count, layers}); };
+    CHECK(heads(1, 1) == 0);
+    CHECK(heads(0, 1) == 1);
+    CHECK(heads(1, 0) == 1);
+    const auto block = [&](Count layers, Count rows) { return wrong(ParallelDrafter{ParallelKind::dflash, layers, rows}); };
+    CHECK(block(1, 2) == 0);
+    CHECK(block(0, 2) == 1);
+    CHECK(block(1, 1) == 1);
+    OneLayerDrafter head;
+    head.draft_vocabulary = 128'256;
+    CHECK(wrong(head) == 0);
+    head.draft_vocabulary = 128'257;
+    CHECK(wrong(head) == 1);
+    const auto layers = [&](std::vector<std::size_t> which) {
+        SelfDrafter drafter;
+        drafter.layers = std::move(which);
+        return wrong(drafter);
+    };
+    CHECK(layers({}) == 0);
+    CHECK(layers({0, 31}) == 0);
+    CHECK(layers({0, 32}) == 1);
+    CHECK(layers({1, 1}) == 1);
+    CHECK(layers({2, 1}) == 1);
+    const auto cascade = [&](int drafts, double length) {
+        CascadeDrafter drafter{SelfDrafter{}, NgramDrafter{}};
+        drafter.inner_tokens = drafts;
+        drafter.inner_length = length;
+        return wrong(drafter);
+    };
+    CHECK(cascade(1, 1.0) == 0);
+    CHECK(cascade(1, 2.0) == 0);
+    CHECK(cascade(1, 2.1) == 1);
+    CHECK(cascade(1, 0.9) == 1);
+    CHECK(cascade(0, 1.0) == 1);
 }
 
 TEST_CASE("SPIRe keeps one layer at least, and a sparse cache sees something") {

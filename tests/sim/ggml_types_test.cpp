@@ -51,6 +51,22 @@ TEST_CASE("files of Llama-3.1-8B are as large as in llama.cpp's table") {
     }
 }
 
+TEST_CASE("layers of two types hold the mean of their bits, and take the mean of their unpacking") {
+    const auto of = [](const char* type) { return ggml_type_named(type)->storage(); };
+    const Storage iq2_s = of("iq2_s"), iq3_s = of("iq3_s"), q4_k = of("q4_k");
+    REQUIRE(iq2_s.unpacking != q4_k.unpacking);
+    const Precision iq2_m = *gguf_precision("iq2_m");
+    const auto check = [&](const char* layer, const Storage& base, const Storage& wider, double part) {
+        const Storage stored = weight_format(iq2_m, layer, iq2_m.weights).storage;
+        CHECK(stored.unpacking == Approx((1.0 - part) * base.unpacking + part * wider.unpacking));
+        CHECK(stored.element_bits() == Approx((1.0 - part) * base.element_bits() + part * wider.element_bits()));
+    };
+    check("decoder: qkv projection", iq2_s, q4_k, 1.0 / 6.0);    // values, of queries four times as wide
+    check("decoder: down projection", iq2_s, iq3_s, 1.0 / 8.0);  // in an eighth of the layers
+    check("decoder: output projection", iq3_s, iq3_s, 0.5);
+    check("decoder: up projection", iq2_s, iq2_s, 0.5);
+}
+
 TEST_CASE("a mixture's experts in MXFP4 alone") {
     const Precision moe = *gguf_precision("mxfp4_moe");
     CHECK(moe.experts.per_element().value() == 17.0 / 32.0);  // block_mxfp4: 17 bytes for 32

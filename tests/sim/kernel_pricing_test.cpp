@@ -248,6 +248,11 @@ TEST_CASE("few rows on vector units, and whole tiles on matrix units") {
     CHECK(time_of(layer, platform, 1.0, bf16) == Approx(2 + 0.3 + 0.01));
     CHECK(time_of(layer, platform, 2.0, bf16) == Approx(2 + 0.3 + 0.16));
     CHECK(time_of(layer, platform, 20.0, bf16) == Approx(2 + 0.3 + 0.2));
+    // A tile of just as many rows as are few pads nothing: a row more is one more.
+    platform.stack.kernels.row_curves = {{.few_rows = 4.0, .tile = 4.0, .matrix_tile = 4.0}};
+    CHECK(time_of(layer, platform, 4.0, bf16) == Approx(2 + 0.3 + 0.04));
+    CHECK(time_of(layer, platform, 5.0, bf16) == Approx(2 + 0.3 + 0.05));
+    platform.stack.kernels.row_curves = {{.tile = 64.0, .matrix_tile = 16.0}};
     platform.device.peak[static_cast<std::size_t>(NumberFormat::bf16)] = FlopsPerSecond(100.0);  // no matrix units
     CHECK(time_of(layer, platform, 2.0, bf16) == Approx(2 + 0.3 + 6.4));
 }

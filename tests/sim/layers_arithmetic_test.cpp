@@ -422,6 +422,10 @@ TEST_CASE("experts dealt out over groups: rows travel, or are gathered") {
     CHECK(named(dealt, "routed experts").expert_count == 2.0);
     CHECK(named(dealt, "routed experts").expert_rows == 0.5);
     CHECK(named(dealt, "routed experts").busiest_most == 2 * 4.0);
+    // Two groups' rows: twice the mean, and √2 times the spread of one group's (1.0294, variance 2/4·3/4·6/7, as below).
+    CHECK(named(dealt, "routed experts").busiest_share >= 2.0);
+    CHECK(named(dealt, "routed experts").busiest_spread ==
+          Approx(1.0294 * std::sqrt(0.375 * 6 / 7) * 2 * std::sqrt(2.0)).epsilon(1e-9));
     // A row of 7 to both experts: as fp8 with a scale of 4 bytes for 128 elements; of a rank, half of its group's.
     CHECK(named(dealt, "expert dispatch").bytes.per_token.value() == Approx((1 + 4.0 / 128) * 14 / 2).epsilon(1e-14));
     CHECK(named(dealt, "expert combine").bytes.per_token.value() == Approx(2.0 * 14 / 2).epsilon(1e-14));

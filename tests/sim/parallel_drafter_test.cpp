@@ -138,4 +138,33 @@ TEST_CASE("a block has two rows at least, and a drafter one layer") {
     CHECK_FALSE(possible(0, 2));
 }
 
+TEST_CASE("a module of a dense target has a network like the target's, unless its width is stated") {
+    Model target = model("llama-3.1-8b");
+    for (LayerKind& kind : target.kinds) {
+        for (Block& block : kind.blocks) {
+            if (auto* dense = std::get_if<Mlp>(&block.kind)) {
+                *dense = Mlp{5000, false, true};
+            }
+        }
+    }
+    const auto network_of = [&](Count stated) {
+        OneLayerDrafter module{0, 2, OneLayerKind::mtp};
+        module.feed_forward = stated;
+        const DrafterPlan drafter = plan(module, target, target.precision);
+        for (const LayerKind& kind : drafter.model->kinds) {
+            for (const Block& block : kind.blocks) {
+                if (const auto* dense = std::get_if<Mlp>(&block.kind)) {
+                    return *dense;
+                }
+            }
+        }
+        return Mlp{};
+    };
+    CHECK(network_of(0).hidden == 5000);
+    CHECK_FALSE(network_of(0).gated);
+    CHECK(network_of(0).bias);
+    CHECK(network_of(700).hidden == 700);
+    CHECK(network_of(1).hidden == 1);
+}
+
 }  // namespace parallel_drafter_test

@@ -156,6 +156,8 @@ TEST_CASE("the fewest layers that free what is too much: routed experts, or whol
         Placement fewer = *found;
         fewer.layers = *found->layers - 1;
         CHECK(weights_on_host(placed(whole, fewer), q4) < needed);
+        const Bytes of_two = weights_on_host(placed(whole, {found->residence, 2, false}), q4);  // just as many suffice
+        CHECK(placement_that_frees(of_two, whole, q4, card)->layers == 2);
         CHECK_FALSE(placement_that_frees(Bytes(1e12), whole, q4, card));
         CHECK_FALSE(placement_that_frees(needed, placed(whole, *found), q4, card));
     }

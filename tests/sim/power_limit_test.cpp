@@ -50,7 +50,12 @@ TEST_CASE("points of power rise, and hold shares") {
     CHECK(problems_of(with_points({{Watts(300.0), 0.8, 0.5}, {Watts(200.0), 1.0, 1.0}})).size() == 1);
     CHECK(problems_of(with_points({{Watts(200.0), 0.8, 0.5}, {Watts(300.0), 0.7, 1.0}})).size() == 1);
     CHECK(problems_of(with_points({{Watts(200.0), 0.8, 0.5}, {Watts(300.0), 1.0, 0.4}})).size() == 1);
+    CHECK(problems_of(with_points({{Watts(200.0), 0.8, 0.5}, {Watts(200.0), 1.0, 1.0}})).size() == 1);  // which of the two?
+    CHECK(problems_of(with_points({{Watts(200.0), 0.8, 0.5}, {Watts(201.0), 0.8, 0.5}})).empty());
     CHECK(problems_of(with_points({{Watts(200.0), 0.8, 1.1}})).size() == 1);
+    CHECK(problems_of(with_points({{Watts(200.0), 1.1, 0.5}})).size() == 1);
+    CHECK(problems_of(with_points({{Watts(200.0), 0.8, 0.0}})).size() == 1);
+    CHECK(problems_of(with_points({{Watts(0.0), 0.8, 0.5}})).size() == 1);
     CHECK(problems_of(with_points({{Watts(200.0), 0.0, 0.5}})).size() == 1);
 }
 

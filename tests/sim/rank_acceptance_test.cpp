@@ -106,6 +106,8 @@ TEST_CASE("the longest of d independent chains: bound between one chain and cert
 TEST_CASE("vectors that no acceptance can have are named") {
     CHECK(RankAcceptance({0.6, 0.3, 0.1}).problems().empty());
     CHECK(RankAcceptance({0.1, 0.3}).problems().empty());  // ranks may rise
+    CHECK(RankAcceptance({1.0}).problems().empty());
+    CHECK(RankAcceptance({0.0, 1.0}).problems().empty());
     CHECK(RankAcceptance({0.6, 0.5}).problems().front().find("sums to 1.1") != std::string::npos);
     CHECK(RankAcceptance({-0.1, 1.5}).problems().size() == 2);
     CHECK(RankAcceptance({std::nan("")}).problems().size() == 1);

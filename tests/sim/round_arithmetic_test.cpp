@@ -391,6 +391,24 @@ TEST_CASE("a shared prefix is compared with prompts where their length is stated
     CHECK(problems_of(setup) == std::vector<std::string>{"a shared_prefix of 100 tokens is longer than the prompts of 99"});
 }
 
+TEST_CASE("answers whose length is stated need the length of their prompts") {
+    RoundSetup setup = testing::pair_setup("llama-3-8b", "llama-3.2-1b", testing::platform("h100-sxm", "vllm"));
+    setup.output_tokens = 100.0;
+    REQUIRE(problems_of(setup).size() == 1);
+    CHECK(problems_of(setup).front() == "a steady state (output_tokens) needs the length of its prompts (prompt_tokens)");
+    setup.prompt_tokens = 1.0;
+    CHECK(problems_of(setup).empty());
+    for (const auto& [hit, right] : {std::pair{0.0, true}, {0.99, true}, {1.0, false}, {-0.1, false}}) {
+        setup.prefix_hit = hit;
+        CHECK(problems_of(setup).empty() == right);
+    }
+    setup.prefix_hit = 0.0;
+    for (const auto& [pool, right] : {std::pair{1.0, true}, {0.01, true}, {0.0, false}, {1.01, false}}) {
+        setup.expert_pool = pool;
+        CHECK(problems_of(setup).empty() == right);
+    }
+}
+
 TEST_CASE("engines that address states by index copy one where several rows start from it, and none otherwise") {
     RoundSetup setup = testing::pair_setup("mamba2-2.7b", "mamba2-130m", testing::platform("h100-sxm", "ideal"));
     setup.acceptance.siblings = RankAcceptance::assumed();

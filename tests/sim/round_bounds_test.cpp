@@ -73,7 +73,7 @@ private:
 struct Seen {
     std::size_t outside = 0;  ///< figures of points beyond the bounds of their box
     std::size_t falls = 0;    ///< points whose round takes less time than one of fewer sequences and less context
-    double widest = 0.0;      ///< relative width of the round's time in boxes of one point
+    double widest = 0.0;      ///< relative width of any figure in boxes of one point
 };
 
 Seen look(const CompiledRound& round, const std::vector<int>& shapes, unsigned seed, int boxes = 60) {
@@ -99,7 +99,10 @@ Seen look(const CompiledRound& round, const std::vector<int>& shapes, unsigned s
         }
         const PointBox point{box.least_batch, box.least_batch, box.least_context, box.least_context};
         const EstimateBounds exact = bounds_of(round, shape, point);
-        seen.widest = std::max(seen.widest, exact.most.round / exact.least.round - 1.0);
+        for (const Figure figure : figures) {
+            const double width = figure(exact.most) - figure(exact.least);
+            seen.widest = std::max(seen.widest, std::isfinite(figure(exact.most)) ? width / figure(exact.most) : 0.0);
+        }
     }
     return seen;
 }
@@ -155,6 +158,37 @@ TEST_CASE("no point of a box beats its bounds in any mode, alone or beside promp
             }
         }
     }
+}
+
+TEST_CASE("where nothing falls as a pass grows the bounds are what one corner's times make of the other's tokens") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
+    const CompiledRound round = compile_round(setup);
+    constexpr double few = 3.0, many = 40.0;
+    const EstimateBounds bounds = bounds_of(round, 4, {few, many, 500.0, 9000.0});
+    const RoundEstimate low = evaluate(round, {4, few, 500.0}), high = evaluate(round, {4, many, 9000.0});
+    const auto check = [](double least, double most, double expected_least, double expected_most) {
+        CHECK(least == Approx(expected_least).epsilon(1e-9));
+        CHECK(most == Approx(expected_most).epsilon(1e-9));
+    };
+    for (const std::size_t time : {0, 1, 2, 3, 4, 6, 12, 15}) {  // of steps, of rounds and their parts, per token; memory
+        CAPTURE(time);
+        check(figures[time](bounds.least), figures[time](bounds.most), figures[time](low), figures[time](high));
+    }
+    const double tokens = low.accept_length;
+    check(bounds.least.tokens_per_second_user, bounds.most.tokens_per_second_user, high.tokens_per_second_user,
+          low.tokens_per_second_user);
+    check(bounds.least.tokens_per_second_device, bounds.most.tokens_per_second_device, few * tokens / high.round.value(),
+          many * tokens / low.round.value());
+    check(bounds.least.throughput_multiplier, bounds.most.throughput_multiplier, tokens * (low.autoregressive / high.round),
+          tokens * (high.autoregressive / low.round));
+    check(bounds.least.iteration_multiplier, bounds.most.iteration_multiplier, low.round / high.autoregressive,
+          high.round / low.autoregressive);
+    check(bounds.least.energy_per_token.value(), bounds.most.energy_per_token.value(),
+          low.energy_per_token.value() * few / many, high.energy_per_token.value() * many / few);
+    check(bounds.least.price_per_token.value(), bounds.most.price_per_token.value(), low.price_per_token.value() * few / many,
+          high.price_per_token.value() * many / few);
+    REQUIRE(high.energy_per_token.value() > 0.0);
 }
 
 TEST_CASE("no point beats its bounds where an engine's own all-reduce falls at its limit") {

@@ -8,6 +8,7 @@
 #include "sim/lengths.h"
 #include "sim/platform.h"
 #include "sim/prompt_work.h"
+#include "sim/round.h"
 #include "sim/stack_parameters.h"
 #include "sim/traits.h"
 
@@ -104,6 +105,18 @@ TEST_CASE("the exception of a layer, or of all layers, and no part of a name") {
     precision.math = NumberFormat::fp8;
     CHECK(product_format(Storage{NumberFormat::bf16}, precision) == NumberFormat::bf16);
     CHECK(product_format(Storage{NumberFormat::int8}, precision) == NumberFormat::fp8);
+}
+
+TEST_CASE("a speculation is told by its label, and by how it is verified where there is more than one way") {
+    const auto text = [](const TreeShape& shape, Verification verification) {
+        return text_of(Speculation{shape, verification, "it"});
+    };
+    CHECK(text(ChainShape{3}, Verification::unrolled) == "it");
+    CHECK(text(VllmShape{}, Verification::unrolled) == "it");
+    CHECK(text(ChainShape{3}, Verification::packed) == "it, packed");
+    CHECK(text(ChainShape{3}, Verification::unrolled_chunk) == "it, unrolled-chunk");
+    CHECK(text(WidthsShape{{2, 2}}, Verification::unrolled) == "it, unrolled");
+    CHECK(text(WidthsShape{{2, 2}}, Verification::packed) == "it, packed");
 }
 
 TEST_CASE("storage within what storage can be") {
@@ -321,6 +334,9 @@ TEST_CASE("kernels that unpack int4 do no more on a multiprocessor than where th
     CHECK(walk.startup == Seconds(1.0));
     CHECK(walk.per_token.value() == Approx(3e-6 * (1e15 / 132) / (2.5e15 / 148)));
     other.multiprocessors = 0.0;
+    CHECK(transferred_laws(measured, other).attention_walk->per_token == Seconds(3e-6));
+    other.multiprocessors = 148.0;
+    measured.multiprocessors = 0.0;  // nor where those of the measured device are not known
     CHECK(transferred_laws(measured, other).attention_walk->per_token == Seconds(3e-6));
 }
 

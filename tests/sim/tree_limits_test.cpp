@@ -114,4 +114,10 @@ TEST_CASE("widths are shared out from the first parent on") {
     CHECK(sequences.nodes() == 6);
 }
 
+TEST_CASE("a cycle of up to eight tokens is told whole, a longer one by its beginning") {
+    const auto told = [](const std::vector<int>& parents) { return parent_problems(parents).front(); };
+    CHECK_THAT(told({2, 3, 4, 5, 6, 7, 8, 1}), Catch::EndsWith("1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 1"));
+    CHECK_THAT(told({2, 3, 4, 5, 6, 7, 8, 9, 1}), Catch::EndsWith("1 -> 2 -> 3 -> 4 -> 5 -> 6 -> 7 -> 8 -> 9 -> ..."));
+}
+
 }  // namespace tree_limits_test

@@ -201,6 +201,11 @@ TEST_CASE("SGLang copies accepted states after a round: a read and a write of ea
     CHECK(copies(1.0) == Approx(at_bandwidth).epsilon(0.05));
     CHECK(copies(2.0) == Approx(2.0 * copies(1.0)).epsilon(1e-9));
     CHECK(copies(0.0) == 0.0);
+    setup.rollback = Rollback::replay;  // which has no state of every token to take one from
+    const double replayed = copies(0.0);
+    CHECK(replayed > 0.0);
+    CHECK(copies(2.0) == replayed);
+    setup.rollback = Rollback::snapshot;
     CHECK(platform("h100-sxm", "sglang-0.5.1").stack.states.committed_copies == 2.0);
     CHECK(platform("h100-sxm", "sglang-0.5.6").stack.states.committed_copies == 1.0);
 }

@@ -282,6 +282,8 @@ TEST_CASE("bandit: problems are sentences") {
     CHECK_THAT(problems_of(problem)[0], Catch::Contains("arm 0 on only") && Catch::Contains("sum to 1"));
     problem.tasks[0].arms[0] = arm(-1.0, {1.0});
     CHECK_THAT(problems_of(problem)[0], Catch::Contains("above zero"));
+    problem.tasks[0].arms[0] = arm(0.0, {1.0});
+    CHECK_THAT(problems_of(problem)[0], Catch::Contains("above zero"));
     problem.tasks[0].arms[0] = arm(1.0, {1.5, -0.5});
     CHECK_THAT(problems_of(problem)[0], Catch::Contains("not be negative"));
     problem.tasks[0].arms.clear();

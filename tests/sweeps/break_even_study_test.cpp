@@ -62,6 +62,16 @@ TEST_CASE("a chain of three drafts takes the time of its law and yields 1 + p + 
     CHECK(*chain.accept_length == Approx(1 + 0.6 + 0.36 + 0.216));
 }
 
+TEST_CASE("of several chains the one of the most tokens a second stands for all, not the longest") {
+    // 1.6 tokens in 12 + 3 ms are 107 a second, 2.176 in 14 + 5 ms 115, 2.43 in 17 + 8 ms 97.
+    BreakEvenInput input = input_of({best_tree(6, 3, 2)});
+    input.chains.clear();
+    for (const int drafts : {1, 3, 6}) {
+        input.chains.push_back({sim::ChainShape{drafts}, sim::Verification::unrolled, "chain"});
+    }
+    CHECK(priced_rounds(input, "study").chain.draft_tokens == 3);
+}
+
 TEST_CASE("a round is extrapolated where the law of verification or that of drafting is") {
     const auto extrapolated = [](double verified_up_to, double drafted_up_to) {
         BreakEvenInput input = input_of({best_tree(6, 3, 2)});  // verifies 7 tokens, drafts 6

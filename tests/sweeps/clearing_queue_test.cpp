@@ -113,6 +113,19 @@ TEST_CASE("clearing queue: the closed form's latency is that of a free server") 
     CHECK(simulate_clearing(busy, constant(1.0, 1), long_run, 0.99).latency.mean.low() > 2.0 * busy_load.mean_service.value());
 }
 
+TEST_CASE("clearing queue: a run counts as many windows as hold its requests in the mean") {
+    // With two requests a window in the mean, one request is counted in one window and five in three.
+    const ClearingQueue queue{20.0, 50, Seconds(0.1), WindowOpens::with_last_clearing};
+    REQUIRE(forecast(queue).mean_batch == Approx(2.0));
+    for (const auto& [requests, windows] : {std::pair{1, 1.0}, {2, 1.0}, {5, 3.0}}) {
+        const ClearingSimulation run = simulate_clearing(queue, constant(0.001, 50), {requests, 4, 1, 7, 1}, 0.99);
+        for (const Interval& share : run.batch_size) {
+            CHECK(share.mean * windows == Approx(std::round(share.mean * windows)).margin(1e-9));
+        }
+        CHECK(run.mean_window.mean == Approx(0.1));
+    }
+}
+
 TEST_CASE("clearing queue: room for one is M/D/1") {
     // Pollaczek and Khinchine: W = ρ·S / (2(1 − ρ)) = 0.6·1 / 0.8 = 0.75 s at ρ = 0.6. Windows that close empty change nothing.
     const ClearingQueue queue{0.6, 1, Seconds(0.4), WindowOpens::with_last_clearing};

@@ -238,6 +238,10 @@ TEST_CASE("plain decoding that was not measured is predicted in the mode of the 
     const Diagnosis found = diagnose(input);
     const DiagnosedLoad& eager = found.loads.front();
     CHECK(eager.plain_predicted > graphs.plain_predicted);
+    // The device waits for launches, which take longer than the step.
+    const sim::CompiledRound round = sim::compile_round(small_pair());
+    const Seconds launches = diagnosis::launched_one_by_one(round.pass(sim::PassId::plain), small_pair().platform);
+    CHECK(eager.plain_predicted.value() == Approx(launches.value()));
     CHECK(eager.plain_expected == graphs.plain_predicted);  // as a round without what it takes too long, in graphs
     CHECK(eager.expected == graphs.expected);
     CHECK(eager.speedup == Approx(eager.accept_length * (eager.plain_predicted / eager.measured)));
@@ -467,7 +471,9 @@ TEST_CASE("a run can be diagnosed with rounds, or with idle steps beside plain o
 TEST_CASE("a round whose accept length is not known has no speed-up") {
     DiagnosisInput input = as_predicted(small_pair(), {3, 8.0, 1000.0});
     input.rounds.front().cell.stated_length = 0.0;
-    CHECK(diagnose(input).loads.front().speedup == 0.0);
+    const Diagnosis found = diagnose(input);
+    CHECK(found.loads.front().speedup == 0.0);
+    CHECK(cause_of(found, CauseKind::below_break_even) == nullptr);
 }
 
 }  // namespace diagnosis_parts_test

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -43,6 +44,7 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
     const FpgaSearchResult found = search_designs(space, FpgaObjective::throughput, 2);
     CHECK(found.points == space.size());
     double best = 0.0;
+    std::vector<double> rates;
     std::set<std::array<double, 3>> fitting;  // tokens/s, tokens/J and what is left of the board: more is better
     int deepest = 0;
     std::uint64_t too_large = 0;
@@ -68,6 +70,7 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
                             space.board, design, space.target, how.drafter_shape, work, how.accept_length, {plan});
                         deepest = cost.tokens_per_second > best ? candidate.fifo_depth : deepest;
                         best = std::max(best, cost.tokens_per_second);
+                        rates.push_back(cost.tokens_per_second);
                         fitting.insert({cost.tokens_per_second, cost.tokens_per_joule,
                                         -std::max({used.dsps / there.dsps, used.luts / there.luts, used.bram18s / there.bram18s,
                                                    used.urams / there.urams})});
@@ -78,6 +81,12 @@ TEST_CASE("The search finds what trying every design finds", "[fpga]") {
     }
     REQUIRE_FALSE(found.best.empty());
     CHECK(found.best.front().tokens_per_second == best);
+    std::sort(rates.begin(), rates.end(), std::greater<>());
+    REQUIRE(rates.size() > 10);
+    REQUIRE(found.best.size() == 10);
+    for (std::size_t i = 0; i < 10; ++i) {
+        CHECK(found.best[i].tokens_per_second == rates[i]);
+    }
     CHECK(found.best.front().fifo_depth == deepest);
     const auto unbeaten = std::count_if(fitting.begin(), fitting.end(), [&](const auto& a) {
         return std::none_of(fitting.begin(), fitting.end(),

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "origins.h"
 #include "setups.h"
@@ -195,6 +196,25 @@ TEST_CASE("runs are made at the batches of the traffic, which may be one") {
         at_three = at_three || (!run.run.of_acceptance && run.run.batch == 3.0);
     }
     CHECK(at_three);
+}
+
+TEST_CASE("of many batches runs are made at the first, two in the middle and the last, at the mean of the contexts") {
+    Workload workload = workload_of("cuda-graph");
+    workload.traffic.points.clear();
+    for (const double batch : {2.0, 4.0, 6.0, 9.0, 13.0}) {  // and 1
+        workload.traffic.points.push_back({batch, 100.0 * batch, batch == 2.0 ? 2.0 : 0.5});
+    }
+    const MeasurementPlan plan = plan_measurements(*recommend(workload, 1).recommendation, workload, 6, 0.0);
+    std::set<double> at;
+    for (const PlannedRun& run : plan.runs) {
+        at.insert(run.run.batch);
+        // Half of the time at 2, an eighth at each of the others: 100 · (2/2 + (4 + 6 + 9 + 13)/8).
+        CHECK(run.run.context == Approx(500.0));
+    }
+    CHECK(at.size() >= 2);
+    for (const double batch : at) {
+        CHECK((batch == 1.0 || batch == 4.0 || batch == 9.0 || batch == 13.0));
+    }
 }
 
 TEST_CASE("runs are planned for the best chain, not for a tree that is better or for plain decoding") {

@@ -115,6 +115,8 @@ TEST_CASE("a request keeps its texts for as many rounds as its answer takes") {
     const double deviation = served.tokens_per_second.half_width / 1.972 * std::sqrt(repetitions);  // Student's t of 199
     CHECK(deviation == Approx(0.1077).epsilon(0.15));
     CHECK(served.accepted == Approx(served.tokens_per_second.mean - 1.0).epsilon(1e-9));
+    CHECK(served.drafted == Approx(1.0));
+    CHECK(served.verified == Approx(1.0));
 }
 
 TEST_CASE("of fixed lengths that are as fast the first is the best; what never rises may stay") {

@@ -243,6 +243,28 @@ TEST_CASE("stored reductions that are damaged are refused") {
     CHECK_THROWS_AS(other.merge("nonsense"), std::invalid_argument);
 }
 
+TEST_CASE("a stored group that the space does not have is refused") {
+    const DesignSpace space = space_of_two(2);
+    SweepOptions options;
+    options.groups = {{{"context"}, find_sweep_column("tpot_ms")}};  // groups 0 and 1
+    SweepRun run(space, options);
+    ReductionState state = run.nothing();
+    run.run(0, run.tasks(), state);
+    const SweepSummary summary = run_sweep(space, options);
+    // A version and four counts, then lists behind their lengths: best points, Pareto set, groups.
+    const std::size_t first_group =
+        4 + 4 * 8 + (8 + summary.best.size() * sizeof(RankedPoint)) + (8 + summary.pareto.size() * sizeof(FrontPoint)) + 8;
+    const auto merged_with = [&](char group) {
+        std::string bytes = state.bytes();
+        REQUIRE(bytes[first_group] == 0);
+        REQUIRE(bytes[first_group - 8] == 2);
+        bytes[first_group] = group;
+        run.nothing().merge(bytes);
+    };
+    CHECK_NOTHROW(merged_with(1));
+    CHECK_THROWS_WITH(merged_with(2), "the stored reductions are damaged");
+}
+
 TEST_CASE("a Pareto set has two columns at least, and as many as are compared at most") {
     const DesignSpace space = space_of_two(2);
     SweepOptions options;
@@ -302,6 +324,24 @@ TEST_CASE("the best of every batch is found in whichever context of a tile it li
         for (const GroupList::Entry& entry : list.entries) {
             CHECK(entry.point.point.context == 0.0);
         }
+    }
+}
+
+TEST_CASE("each context of a tile is a group of its own") {
+    DesignSpace space = space_of_two(64);
+    space.batch = {1.0, 2.0, 3.0, 4.0};
+    SweepOptions options;
+    options.groups = {{{"context"}, find_sweep_column("tpot_ms")}, {{"context", "batch"}, find_sweep_column("tpot_ms")}};
+    const SweepSummary summary = run_sweep(space, options);
+    REQUIRE(summary.groups[0].entries.size() == 64);
+    for (const GroupList::Entry& entry : summary.groups[0].entries) {
+        CHECK(entry.point.point.batch == 1.0);  // the fastest for one user
+        CHECK(std::stod(entry.values[0]) == entry.point.point.context);
+    }
+    REQUIRE(summary.groups[1].entries.size() == 4 * 64);
+    for (const GroupList::Entry& entry : summary.groups[1].entries) {
+        CHECK(std::stod(entry.values[0]) == entry.point.point.context);
+        CHECK(std::stod(entry.values[1]) == entry.point.point.batch);
     }
 }
 

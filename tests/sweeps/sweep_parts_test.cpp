@@ -73,6 +73,8 @@ TEST_CASE("a distribution counts what is finite and not penalised, in classes of
     CHECK(zeros.least() == -3.0);
     CHECK(of({1e-30}).quantile(1.0) == 1e-30);
     CHECK(of({1e30, 1.0}).quantile(0.9) == 1e30);
+    // The last class begins just below 2^64 and ends with the largest value.
+    CHECK(of({3e30, 5e30, 2e31}).quantile(0.5) == Approx(1e31));
 }
 
 TEST_CASE("the bars of a histogram hold every value once") {

@@ -157,6 +157,39 @@ TEST_CASE("errors of nothing put the switch-off batch where the gain falls below
     CHECK(sure.trust->switch_off->earliest == sure.trust->switch_off->latest);
 }
 
+TEST_CASE("the range of the switch-off batch ends where a loss is sure from there to the largest batch", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.2);  // 0.8 to 1.2 times a gain
+    for (Variant& variant : input.workload.variants) {
+        variant.setup.acceptance.spread = 0.0;
+    }
+    const Answer known = answer(input, 1);
+    const auto range = [&](const std::vector<double>& gains) {
+        Recommendation found = *known.result.recommendation;
+        found.schedule.gains = gains;
+        found.schedule.largest_batch = static_cast<int>(gains.size());
+        const SwitchOffRange of = *trust_of(found, input.workload, *known.interval, input.errors).switch_off;
+        return std::pair{of.earliest.value_or(0), of.latest.value_or(0)};
+    };
+    CHECK(range({2.0, 2.0, 2.0}) == std::pair{0, 0});
+    CHECK(range({2.0, 2.0, 0.5}) == std::pair{3, 3});
+    CHECK(range({2.0, 0.5, 0.5}) == std::pair{2, 2});
+    CHECK(range({2.0, 1.0, 0.5}) == std::pair{2, 3});
+    CHECK(range({2.0, 0.5, 1.0}) == std::pair{2, 0});  // it may gain again
+    CHECK(range({0.5, 2.0, 0.5}) == std::pair{3, 3});
+}
+
+TEST_CASE("cases and sources are those of one running request", "[trust]") {
+    RecommendInput input = example();
+    input.errors = errors_of(0.2);
+    for (MeasuredErrors::OfMode& of_mode : input.errors.modes) {
+        of_mode.speed_ups.push_back({{{"vllm", "h100-sxm", "dense"}, 0}, "one request alone", 1.0});
+    }
+    const Answer result = answer(std::move(input), 1);
+    CHECK(result.trust->measured->cases == 51);
+    CHECK(result.trust->measured->sources == 11);
+}
+
 TEST_CASE("a gain over plain decoding of the same cut stays what it is, but for the order of summation", "[trust]") {
     GainInterval interval;
     interval.value = 1.6;
