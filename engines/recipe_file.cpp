@@ -81,28 +81,41 @@ Json variant_at(const Json& changes, std::size_t place) {
     return variant;
 }
 
-/// Name and content of each recipe that the file is. A base with variants runs only as these.
-std::vector<std::pair<std::string, Json>> variants_of(const Json& tree) {
-    if (!is_mapping_at(tree, "base")) {
-        return {{"", tree}};
-    }
-    std::vector<std::pair<std::string, Json>> variants;
-    for (const auto& [key, changes] : tree.items()) {
-        constexpr std::string_view one = "override_", several = "zip_override_";
-        const bool zipped = key.starts_with(several);
-        if (!changes.is_object() || !(zipped || key.starts_with(one))) {
-            continue;
+/// A recipe of the file, over its base.
+struct Variant {
+    std::string name;
+    const Json* changes = nullptr;     ///< null: the base, or the file, alone
+    std::optional<std::size_t> place;  ///< of lists in the changes that are one entry for each variant
+};
+
+/// A base with variants runs only as these.
+std::vector<Variant> variants_of(const Json& tree) {
+    std::vector<Variant> variants;
+    if (is_mapping_at(tree, "base")) {
+        for (const auto& [key, changes] : tree.items()) {
+            constexpr std::string_view one = "override_", several = "zip_override_";
+            const bool zipped = key.starts_with(several);
+            if (!changes.is_object() || !(zipped || key.starts_with(one))) {
+                continue;
+            }
+            const std::string name = key.substr(zipped ? several.size() : one.size());
+            const std::size_t count = zipped ? variants_within(changes) : 1;
+            refuse_many_servers(variants.size() + count);
+            for (std::size_t i = 0; i < count; ++i) {
+                variants.push_back(
+                    {count > 1 ? name + " " + std::to_string(i) : name, &changes, zipped ? std::optional(i) : std::nullopt});
+            }
         }
-        const std::string name = key.substr(zipped ? several.size() : one.size());
-        const std::size_t count = zipped ? variants_within(changes) : 1;
-        refuse_many_servers(variants.size() + count);
-        for (std::size_t i = 0; i < count; ++i) {
-            Json variant = tree["base"];
-            put_over(variant, zipped ? variant_at(changes, i) : changes);
-            variants.emplace_back(count > 1 ? name + " " + std::to_string(i) : name, std::move(variant));
-        }
     }
-    return variants.empty() ? std::vector<std::pair<std::string, Json>>{{"", tree["base"]}} : variants;
+    return variants.empty() ? std::vector<Variant>{{}} : variants;
+}
+
+Json recipe_of(const Json& tree, const Variant& variant) {
+    Json recipe = is_mapping_at(tree, "base") ? tree["base"] : tree;
+    if (variant.changes != nullptr) {
+        put_over(recipe, variant.place ? variant_at(*variant.changes, *variant.place) : *variant.changes);
+    }
+    return recipe;
 }
 
 /// "{steps}" of a sweep is a value that is not known here.
@@ -179,10 +192,10 @@ void add_workers(const Json& recipe, const std::string& variant, std::vector<Rec
 std::optional<std::vector<RecipeWorker>> workers_of_recipe(const Json& tree) {
     std::vector<RecipeWorker> workers;
     bool any = false;
-    for (const auto& [variant, recipe] : variants_of(tree)) {
-        if (is_recipe(recipe)) {
+    for (const Variant& variant : variants_of(tree)) {
+        if (const Json recipe = recipe_of(tree, variant); is_recipe(recipe)) {
             any = true;
-            add_workers(recipe, variant, workers);
+            add_workers(recipe, variant.name, workers);
         }
     }
     return any ? std::optional(std::move(workers)) : std::nullopt;
