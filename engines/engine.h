@@ -43,6 +43,7 @@ struct RefusedDrafter {
 struct RetiredKey {
     std::string key;
     std::string instead;
+    bool works = false;  ///< an old name that the engine still takes, with a warning
 };
 
 /// A format of keys and values, and the value of the engine's option that asks for it.

@@ -95,7 +95,11 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
         }
     }
     linting.check(input, engine, read_or_written, findings);
-    return {engine, input.form_text, findings.take(), findings.take_notes()};
+    LintResult result{engine, input.form_text, findings.take(), findings.take_notes()};
+    if (const Flag* part = flags.find({"--disaggregation-mode"}); input.prefills || (part && part->value == "prefill")) {
+        std::erase_if(result.findings, [](const LintFinding& finding) { return finding.kind == FindingKind::downgrade; });
+    }
+    return result;
 }
 
 /// Puts in front of each sentence which server it is about.

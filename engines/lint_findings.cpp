@@ -33,6 +33,9 @@ void Findings::add(FindingKind kind, const std::string& key, const std::string& 
 void Findings::add_unknown(const Engine& engine, const std::string& key) {
     const auto retired =
         std::find_if(engine.retired.begin(), engine.retired.end(), [&](const RetiredKey& r) { return r.key == key; });
+    if (retired != engine.retired.end() && retired->works) {
+        return note(fmt::format("{} {}.", key, retired->instead));
+    }
     if (retired != engine.retired.end()) {
         add(FindingKind::removed, key, retired->instead);
         return;

@@ -18,7 +18,8 @@ class Findings {
 public:
     /// `sentence` follows the key: add(…, "model", "is not used") says "model is not used."
     void add(FindingKind kind, const std::string& key, const std::string& sentence);
-    /// The finding for a key that the engine does not take: removed, or unknown, with the nearest known key.
+    /// The finding for a key that the engine does not take: removed, or unknown, with the nearest known key. An old name that
+    /// it still takes is a note.
     void add_unknown(const Engine& engine, const std::string& key);
     /// The flag that switches drafting on is missing: a finding, or a note where a word of the command stands for others that
     /// are not given ("$EXTRA_ARGS").

@@ -9,6 +9,7 @@
 #include "engines/definition.h"
 #include "engines/deployment_file.h"
 #include "engines/programs_without_rules.h"
+#include "engines/recipe_file.h"
 #include "engines/script_parts.h"
 #include "engines/started_engine.h"
 #include "engines/unknown_values.h"
@@ -264,6 +265,7 @@ bool take_options_as_flags(LintInput& input) {
     input.command.words = flags_of_options(*options);
     input.engine = engine_of_options(*options);
     input.form = LintForm::command;
+    input.of_keys = true;
     input.form_text = "options in " + input.form_text;
     return true;
 }
@@ -287,6 +289,7 @@ bool take_preset(const std::string& text, LintInput& input) {
             input.command = std::move(preset->command);
             input.engine = engine.versions.front().name;
             input.form = LintForm::command;
+            input.of_keys = true;
             input.form_text = preset->name;
             return true;
         }
@@ -332,12 +335,59 @@ LintInput read_deployed(const std::string& text, LintInput file, const std::vect
     return first_of(std::move(servers));
 }
 
+Engine engine_of_recipe(const std::string& word) {
+    try {
+        return find_engine(word);
+    } catch (const text::InputError&) {
+        throw text::InputError(
+            {fmt::format("backend: type is {}, whose settings are not checked; those of vLLM, SGLang and TensorRT-LLM are",
+                         json::shown_key(word))});
+    }
+}
+
+/// What a worker of a recipe is started with: flags, or of TensorRT-LLM its YAML.
+LintInput read_worker(const RecipeWorker& worker, LintInput input) {
+    input.engine = engine_of_recipe(worker.engine).name;
+    input.command = worker.command;
+    take_image(input);
+    input.server = worker.name;
+    input.prefills = worker.prefills;
+    if (input.engine == EngineName::tensorrt_llm) {
+        input.tree = worker.options;
+        return input;
+    }
+    append(input.command, flags_of_options(worker.options), {});
+    input.form = LintForm::command;
+    return input;
+}
+
+/// The workers of a recipe that draft.
+LintInput read_recipe(LintInput recipe, const std::vector<RecipeWorker>& workers) {
+    recipe.form_text = "a worker of a recipe in " + recipe.form_text;
+    recipe.tree = nullptr;
+    const Engine engine = engine_of_recipe(workers.front().engine);
+    std::vector<LintInput> servers;
+    for (const RecipeWorker& worker : workers) {
+        if (worker.drafts) {
+            servers.push_back(read_worker(worker, recipe));
+        }
+    }
+    if (servers.empty()) {
+        throw text::InputError(
+            {fmt::format("nothing in this file drafts: it starts workers of {} without a flag of speculation", engine.title)});
+    }
+    return first_of(std::move(servers));
+}
+
 /// What is checked of a configuration that is a tree in the form that `input` names.
 LintInput read_tree(const std::string& text, LintInput input) {
     if (!input.tree.is_structured()) {
         throw text::InputError({"the text is neither a command line nor an object in JSON, YAML or TOML"});
     }
     put_compose_variables_in(input.tree);
+    if (const auto workers = workers_of_recipe(input.tree)) {
+        return read_recipe(std::move(input), *workers);
+    }
     if (const std::vector<DeployedCommand> deployed = commands_of_deployment(input.tree); !deployed.empty()) {
         return read_deployed(text, std::move(input), deployed);
     }

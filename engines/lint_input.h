@@ -34,6 +34,8 @@ struct LintInput {
     std::string older;                 ///< an image's version that is older than all whose rules are known
     std::string server;                ///< which of several this one is: "decode", "server 2"; empty for one alone
     std::vector<LintInput> others;     ///< further servers that the text starts with drafts
+    bool prefills = false;             ///< it reads prompts for servers that decode, and runs no rounds
+    bool of_keys = false;              ///< flags of the command were keys of a file, without dashes
 };
 
 /// Throws InputError if the text is neither a command line nor an object in JSON or YAML.

@@ -10,6 +10,7 @@
 
 #include "json/reader.h"
 #include "requests/load_matrix.h"
+#include "requests/setup_reader.h"
 
 namespace treeline::requests {
 namespace {
@@ -39,7 +40,7 @@ std::string stated_format(const Json& tree) {
 }
 
 /// The first that tells itself is meant.
-constexpr std::array<JsonKind, 24> json_kinds = {{
+constexpr std::array<JsonKind, 25> json_kinds = {{
     {FileKind::run, "a measured run", "`treeline diagnose {}` explains it, and --acceptance {} takes its acceptance",
      [](const Json& tree) { return stated_format(tree) == "treeline-run"; }},
     {FileKind::calibration, "laws of a device's kernels", "a device's description names them as \"calibration\"",
@@ -71,7 +72,7 @@ constexpr std::array<JsonKind, 24> json_kinds = {{
      [](const Json& tree) { return holds(tree, "tree", "chain"); }},
     {FileKind::acceptance_study, "a study of verification methods", "`treeline study acceptance {}` runs it",
      [](const Json& tree) { return holds(tree, "temperatures", "shapes"); }},
-    {FileKind::rank_acceptance, "acceptance by rank", "`treeline tree best --acceptance {}` takes it",
+    {FileKind::rank_acceptance, "acceptance by rank", "`treeline tree optimise --acceptance {}` takes it",
      [](const Json& tree) { return holds_any(tree, "ranks", "accepted_by_rank"); }},
     {FileKind::point, "a design point", "`treeline estimate {}` explains it",
      [](const Json& tree) { return holds(tree, "target", "platform"); }},
@@ -91,6 +92,11 @@ constexpr std::array<JsonKind, 24> json_kinds = {{
      [](const Json& tree) { return holds_any(tree, "host_launch", "extends"); }},
     {FileKind::tree, "a draft tree", "--shape {} takes it",
      [](const Json& tree) { return holds_any(tree, "branching", "children"); }},
+    {FileKind::drafter, "a drafter", "--drafter {} takes it",
+     [](const Json& tree) {
+         const Json kind = tree.value("kind", Json());
+         return kind.is_string() && !kind_of_word(kind.get<std::string>()).empty();
+     }},
 }};
 
 const JsonKind* json_kind_of(const Json& tree) {

@@ -27,6 +27,7 @@ enum class FileKind {
     rank_acceptance,
     point,
     published_drafter,
+    drafter,  ///< as --drafter takes it in JSON
     decoding,
     model,
     hugging_face,

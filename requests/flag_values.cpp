@@ -13,6 +13,8 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
+#include "text/catalogue_folder.h"
+#include "text/input_file.h"
 #include "text/parse_number.h"
 #include "text/split.h"
 #include "text/wording.h"
@@ -224,7 +226,27 @@ std::string drafter_choices() {
            "of them), a model, or JSON";
 }
 
+namespace {
+
+/// What a file holds that describes a drafter as the flag takes it in JSON; nothing of another file.
+std::optional<FlagJson> drafter_in_file(const std::string& text) {
+    constexpr std::uintmax_t largest = 1u << 20;
+    std::error_code error;
+    if (!text.ends_with(".json") || !text::is_file(text) || std::filesystem::file_size(text, error) > largest) {
+        return std::nullopt;
+    }
+    const std::optional<FlagJson> tree = json::parse_foreign<FlagJson>(text::read_file(text));
+    const bool drafter = tree && tree->is_object() && tree->contains("kind") && (*tree)["kind"].is_string() &&
+                         !kind_of_word((*tree)["kind"].get<std::string>()).empty();
+    return drafter ? tree : std::nullopt;
+}
+
+}  // namespace
+
 FlagJson drafter_of_flag(const std::string& text) {
+    if (const std::optional<FlagJson> described = drafter_in_file(text)) {
+        return *described;
+    }
     if (const std::string kind = kind_of_word(text); !kind.empty() && kind != "model") {
         return FlagJson{{"kind", kind}};
     }

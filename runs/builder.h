@@ -53,6 +53,13 @@ public:
     /// The hint, or what is assumed where nothing says how many requests were in flight.
     [[nodiscard]] double batch_or(double assumed) const { return hints_.batch > 0.0 ? hints_.batch : assumed; }
 
+    /// What a command of a benchmark's client says of its requests, where results after it do not; 0 where it says none.
+    struct Client {
+        double in_flight = 0.0, prompt_tokens = 0.0, output_tokens = 0.0;
+    };
+    void client(const Client& said) { client_ = said; }
+    [[nodiscard]] const Client& client() const { return client_; }
+
     /// What the loads of this file ran with, as far as it says it (RunCell::variant), and what the loads that follow ran with
     /// instead; empty for the former.
     void own_variant(const std::string& name) { own_variant_ = own_variant_.empty() ? name : own_variant_; }
@@ -116,6 +123,7 @@ private:
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
     std::set<double> commanded_ranks_;
     bool command_drafts_ = false;
+    Client client_;
     int stated_draft_tokens_ = -1;
     SglangDraft stated_tree_;
     long line_ = 0;

@@ -5,8 +5,11 @@
 #include <fmt/format.h>
 
 #include "engines/lint_caches.h"
+#include "engines/lint_input.h"
 #include "engines/llama_cpp/lint_placement.h"
+#include "engines/llama_cpp/lint_spelling.h"
 #include "engines/llama_cpp/parts.h"
+#include "engines/request_limits.h"
 #include "json/wording.h"
 
 namespace treeline::engines::llama_cpp {
@@ -250,11 +253,43 @@ std::string of_fork(const Flag& flag) {
     return "is a flag of the fork ik_llama.cpp: llama.cpp does not start with it, and flags of that fork are not checked";
 }
 
-/// Whether the command line is of that fork, whose flags of speculation are those of older versions.
-bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) {
-    const bool by_path = std::any_of(input.command.words.begin(), input.command.words.end(), [](const std::string& word) {
-        return word.find("ik_llama") != std::string::npos || word.find("ik-llama") != std::string::npos;
+/// Whether a program or an image is called so; files of weights may be, too, whatever runs them.
+bool starts_fork(const LintInput& input, std::initializer_list<std::string_view> names) {
+    return std::any_of(input.command.words.begin(), input.command.words.end(), [&](const std::string& word) {
+        const bool named = std::any_of(names.begin(), names.end(),
+                                       [&](std::string_view name) { return word.find(name) != std::string::npos; });
+        return named && !word.ends_with(".gguf");
     });
+}
+
+/// Whether the command line is of the fork beellama.cpp (its common/arg.cpp at ba1fdce5, May 2026).
+bool check_beellama(const LintInput& input, const Flags& flags, Findings& findings) {
+    if (starts_fork(input, {"beellama"})) {
+        findings.note(
+            "beellama.cpp is a fork with flags of its own, which are not checked: it has --spec-type dflash where llama.cpp "
+            "has "
+            "draft-dflash, and --draft-max and --draft-min beside --spec-draft-n-max and --spec-draft-n-min.");
+        return true;
+    }
+    for (const Flag& flag : flags.all()) {
+        if (flag.name.starts_with("--spec-dflash-") || flag.name.starts_with("--spec-dm-") ||
+            is_one_of(flag.name,
+                      {"--no-spec-dm-adaptive", "--spec-branch-budget", "--spec-draft-top-k", "--spec-draft-temp"})) {
+            findings.add(Kind::unknown, flag.name,
+                         "is a flag of the fork beellama.cpp: llama.cpp does not start with it, and flags of that fork are not "
+                         "checked");
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Whether the command line is of a fork, whose flags of speculation are those of older versions.
+bool check_fork(const LintInput& input, const Flags& flags, Findings& findings) {
+    if (check_beellama(input, flags, findings)) {
+        return true;
+    }
+    const bool by_path = starts_fork(input, {"ik_llama", "ik-llama"});
     const Flag* flag = flag_of_fork(flags);
     if (by_path) {
         findings.note(
@@ -274,6 +309,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& /*read_
     if (check_fork(input, flags, findings)) {
         return;
     }
+    check_spelling(input, engine, findings);
     check_names(flags, engine, findings);
     const bool typed = flags.has({"--spec-type", "--spec-default"});
     const std::set<std::string> types = types_of(flags, engine, findings);

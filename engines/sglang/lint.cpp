@@ -110,10 +110,10 @@ void check_sampling(const Flags& flags, const char* sampling, bool possible, con
 }
 
 /// Flags that only some algorithms read.
-void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm, Findings& findings) {
+void check_flags_of_algorithms(const Flags& flags, const std::string& algorithm, const Engine& engine, Findings& findings) {
     for (const Flag& flag : flags.all()) {
         const auto only = [&](std::string_view prefix, std::initializer_list<std::string_view> algorithms) {
-            if (flag.name.starts_with(prefix) && !is_one_of(algorithm, algorithms)) {
+            if (flag.name.starts_with(prefix) && engine.takes(flag.name) && !is_one_of(algorithm, algorithms)) {
                 findings.add(Kind::ignored, flag.name, fmt::format("is not read by {}", algorithm));
             }
         };
@@ -297,7 +297,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     check_path(flags, algorithm, findings);
     check_triple(flags, algorithm, findings);
     check_trees(flags, algorithm, findings);
-    check_flags_of_algorithms(flags, algorithm, findings);
+    check_flags_of_algorithms(flags, algorithm, engine, findings);
     check_deployment(input, flags, engine, algorithm, findings);
     check_graphs(flags, findings);
     check_chains(flags, algorithm, findings);

@@ -99,7 +99,7 @@ Engine v0_5_23() {
     engine.cache_words = {"auto", "fp8_e5m2", "fp8_e4m3", "mxfp8", "bf16", "bfloat16", "nvfp4", "fp4_mx_block16", "fp4_e2m1"};
     std::erase(engine.keys, "--speculative-dflash-draft-window-size");
     engine.retired.push_back({"--speculative-dflash-draft-window-size",
-                              "is an old name, which SGLang warns of; use --speculative-draft-window-size"});
+                              "is an old name, which SGLang warns of; use --speculative-draft-window-size", true});
     return engine;
 }
 

@@ -105,9 +105,15 @@ void check_mtp_length(const Json& config, const Engine& engine, Findings& findin
     if (old && config.contains("max_draft_len")) {
         findings.add(Kind::ignored, "max_draft_len", "is overwritten in 1.2 by num_nextn_predict_layers (1 if not given)");
     }
-    if (!old && config.contains("num_nextn_predict_layers")) {
-        findings.add(config.contains("max_draft_len") ? Kind::ignored : Kind::removed, "num_nextn_predict_layers",
-                     "is deprecated since 1.3; max_draft_len is the number of drafts");
+    if (old || !config.contains("num_nextn_predict_layers")) {
+        return;
+    }
+    if (config.contains("max_draft_len")) {
+        findings.add(Kind::ignored, "num_nextn_predict_layers",
+                     "is not read beside max_draft_len, which took its place in 1.3");
+    } else {
+        findings.note(
+            "num_nextn_predict_layers is deprecated since 1.3: TensorRT-LLM logs a warning and takes it as max_draft_len.");
     }
 }
 

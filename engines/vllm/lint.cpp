@@ -59,8 +59,7 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
     }
     const bool old_mtp = method.ends_with("_mtp") && engine.drafter(DrafterKind::mtp)->word == "mtp";
     if (old_mtp) {
-        findings.add(Kind::removed, "method",
-                     fmt::format("is {}, an old name: vLLM logs a warning and treats it as mtp", method));
+        findings.note(fmt::format("method is {}, an old name: vLLM logs a warning and treats it as mtp.", method));
     }
     return old_mtp ? "mtp" : method;
 }

@@ -58,7 +58,7 @@ Engine v0_11() {
     }
     engine.keys = joined(engine.keys, {"enforce_eager", "disable_padded_drafter_batch"});
     std::erase(engine.keys, "disable_by_batch_size");
-    engine.retired.push_back({"disable_by_batch_size", "was removed with the V0 engine"});
+    engine.retired.push_back({"disable_by_batch_size", "has no effect since the V0 engine went"});  // a field up to 0.14
     return engine;
 }
 

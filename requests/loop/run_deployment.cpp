@@ -16,6 +16,7 @@
 #include "models/catalogue.h"
 #include "requests/flag_values.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/loop/model_words.h"
 #include "requests/precision_words.h"
 #include "requests/setup_reader.h"
 #include "text/input_error.h"
@@ -75,6 +76,39 @@ KnownModel known_model(std::string said, const Catalogue& catalogue) {
     return {};
 }
 
+/// As llama-bench prints a model: the first of the names that the catalogue has.
+KnownModel model_of_bench(const std::string& said, const Catalogue& catalogue) {
+    const auto [names, format] = names_of_bench_words(said);
+    for (const std::string& asked : names) {
+        if (const std::string name = name_in(catalogue, asked); !name.empty()) {
+            return {name, asked, precision_of_word(format, {}) ? format : ""};
+        }
+    }
+    return {};
+}
+
+KnownModel model_said(const std::string& said, const Catalogue& catalogue) {
+    KnownModel known = known_model(said, catalogue);
+    return known.name.empty() ? model_of_bench(said, catalogue) : known;
+}
+
+/// The GGUF file that the name of a file of results begins with ("Qwen3-8B-Q8_0__cuda.json"); nothing where the files of a run
+/// name none, or several.
+KnownModel model_of_file_names(const std::vector<runs::RunSource>& sources, const Catalogue& catalogue) {
+    KnownModel found;
+    for (const runs::RunSource& source : sources) {
+        KnownModel own;
+        for (const std::string& beginning : beginnings_of_file_name(source.file)) {
+            own = own.format.empty() ? known_model(beginning + ".gguf", catalogue) : own;
+        }
+        if (own.format.empty() || (!found.name.empty() && found.name != own.name)) {
+            return {};
+        }
+        found = own;
+    }
+    return found;
+}
+
 /// The format of the weights that a model of the catalogue is published in; empty where it is not known.
 std::string published_weights(const std::string& name, const Catalogue& catalogue) {
     try {
@@ -119,12 +153,14 @@ private:
     }
 
     void fill_target() {
-        const std::string& said = run_.identity.model;
+        const bool stated = !run_.identity.model.empty();
         Json* target = part_of(point_, "target", "model");
-        if (target == nullptr || said.empty()) {
+        if (target == nullptr || (!stated && target->contains("model"))) {
             return;
         }
-        const KnownModel known = known_model(said, catalogue_);
+        const KnownModel known =
+            stated ? model_said(run_.identity.model, catalogue_) : model_of_file_names(run_.sources, catalogue_);
+        const std::string said = stated ? run_.identity.model : known.asked + " (by the file's name)";
         if (!target->contains("model")) {
             if (known.name.empty()) {
                 return;

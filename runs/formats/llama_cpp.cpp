@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runs/builder.h"
+#include "runs/formats/command_flags.h"
 #include "runs/formats/llama_generation.h"
 
 namespace treeline::runs::run_formats_of {
@@ -12,13 +13,20 @@ constexpr double to_seconds = 1e-3;  // of milliseconds
 
 bool is_timings(const RunJson& json) { return node_at(json, "timings.predicted_n") != nullptr || json.contains("predicted_n"); }
 
+/// Of the generation; a client that copies the rate alone says the same by it.
+std::optional<double> milliseconds_of(const RunJson& timings) {
+    const auto rate = number_at(timings, "predicted_per_second"), predicted = number_at(timings, "predicted_n");
+    const bool by_rate = rate && predicted && *rate > 0.0 && !timings.contains("predicted_ms");
+    return by_rate ? std::optional(*predicted / *rate / to_seconds) : number_at(timings, "predicted_ms");
+}
+
 void read_timings(const RunJson& json, RunBuilder& run) {
     const RunJson& timings = json.contains("predicted_n") ? json : *node_at(json, "timings");
     run.engine(timings.contains("draft_rounds") || timings.contains("draft_kind") ? "mlx" : "llama.cpp");  // mlx-vlm's
     run.model(text_at(json, "model"));
-    const auto predicted = number_at(timings, "predicted_n"), milliseconds = number_at(timings, "predicted_ms");
+    const auto predicted = number_at(timings, "predicted_n"), milliseconds = milliseconds_of(timings);
     if (!predicted || !milliseconds) {
-        return run.problem("must give predicted_n and predicted_ms as numbers");
+        return run.problem("must give predicted_n, and predicted_ms or predicted_per_second, as numbers");
     }
     const double drafted = number_at(timings, "draft_n").value_or(0.0),
                  accepted = number_at(timings, "draft_n_accepted").value_or(0.0);
@@ -27,6 +35,25 @@ void read_timings(const RunJson& json, RunBuilder& run) {
     // mlx-vlm counts the rounds, and drafts beyond the end of the answer with them (pull request 2324 of Blaizzy/mlx-vlm).
     const double rounds = number_at(timings, "draft_rounds").value_or(0.0);
     add_llama_generation(run, {*predicted, *milliseconds, drafted, accepted, prompt + 0.5 * *predicted, 0.0, {}, rounds});
+}
+
+/// The bench of pull request 22673 keeps an answer of each prompt, under what the server was started with.
+bool is_mtp_bench(const RunJson& json) {
+    const RunJson* results = node_at(json, "results");
+    return results != nullptr && results->is_array() && !results->empty() && results->front().contains("predicted_n") &&
+           results->front().contains("draft_n");
+}
+
+void read_mtp_bench(const RunJson& json, RunBuilder& run) {
+    const std::string file = text_at(json, "gguf");
+    run.engine("llama.cpp");
+    run.model(file.empty() ? text_at(json, "model") : file);
+    run.command(identity_of_flags(text_at(json, "spec_flags"), "llama.cpp"));
+    for (const RunJson& result : *node_at(json, "results")) {
+        if (is_timings(result)) {
+            read_timings(result, run);
+        }
+    }
 }
 
 bool is_llama_bench(const RunJson& json) {
@@ -74,6 +101,7 @@ void read_batched_bench(const RunJson& json, RunBuilder& run) {
 
 std::vector<JsonFormat> llama_cpp() {
     return {{"a response of llama.cpp", is_timings, read_timings},
+            {"a result of mtp-bench", is_mtp_bench, read_mtp_bench},
             {"a result of llama-bench", is_llama_bench, read_llama_bench},
             {"a result of llama-batched-bench", is_batched_bench, read_batched_bench}};
 }

@@ -1,4 +1,5 @@
 #include "runs/formats/load_columns.h"
+#include "runs/formats/load_numbers.h"
 
 #include <algorithm>
 #include <cctype>
@@ -110,6 +111,7 @@ Role role_of(const std::string& words) {
         return Role::accept_rate;
     }
     static const Words batches = {"concurrency",
+                                  "concurrencies",
                                   "conc",
                                   "concur",
                                   "max concurrency",
@@ -252,16 +254,21 @@ bool names_look_up(const std::string& words) {
 }
 
 bool names_drafter(const std::string& words) {
-    return !means_plain(words) &&
-           (names_look_up(words) || says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "medusa",
-                                                     "draft", "drafts", "spec", "speculative", "speculation"}));
+    const Words all = words_of(words);
+    const bool numbered = std::any_of(all.begin(), all.end(), [](const std::string& word) {
+        return word.starts_with("eagle") && word.find_first_not_of("0123456789", 5) == std::string::npos;  // "eagle1"
+    });
+    return !means_plain(words) && (numbered || names_look_up(words) ||
+                                   says_any(words, {"mtp", "eagle", "eagle3", "dflash", "dflash2", "dspark", "nextn", "medusa",
+                                                    "draft", "drafts", "spec", "speculative", "speculation"}));
 }
 
 std::string drafter_in(const std::string& words) {
     if (words == "draft") {
         return "draft model";
     }
-    for (const char* name : {"mtp", "nextn", "eagle3", "eagle", "dflash2", "dflash", "dspark", "medusa", "draft model"}) {
+    for (const char* name :
+         {"mtp", "nextn", "eagle3", "eagle2", "eagle1", "eagle", "dflash2", "dflash", "dspark", "medusa", "draft model"}) {
         if (says(words, name)) {
             return name;
         }
@@ -324,6 +331,23 @@ std::string back_end_in(const std::string& words) {
     };
     const auto found = std::find_if(names.begin(), names.end(), named);
     return found == names.end() ? std::string() : *found;
+}
+
+StatedRanks ranks_in(const std::string& words) {
+    StatedRanks found;
+    const Words all = words_of(words);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const bool tensor = all[i].starts_with("tp");
+        if (!tensor && !all[i].starts_with("dp")) {
+            continue;
+        }
+        const std::string digits = all[i].size() > 2 ? all[i].substr(2) : i + 1 < all.size() ? all[i + 1] : "";  // "TP = 4"
+        if (const int count = whole_number(digits); count > 0) {
+            (tensor ? found.tensor : found.data) = count;
+            found.text += (found.text.empty() ? "" : " ") + all[i].substr(0, 2) + digits;
+        }
+    }
+    return found;
 }
 
 std::string engine_in(const std::string& words) {

@@ -68,6 +68,12 @@ bool tells_deployment(const std::string& words);
 bool tells_variant(const std::string& words);
 /// The back end that words name ("vulkan"); empty where they name none.
 std::string back_end_in(const std::string& words);
+/// How words share a model out ("TP4×DP2").
+struct StatedRanks {
+    int tensor = 0, data = 0;  ///< 0: not said
+    std::string text;          ///< "tp4 dp2"; empty where they say nothing of it
+};
+StatedRanks ranks_in(const std::string& words);
 /// The engine that words name ("SGLang"); empty where they name none.
 std::string engine_in(const std::string& words);
 /// Headings that tell of trees, beside which "depth" is none of the context.

@@ -53,6 +53,7 @@ bool names_two_lengths(const std::string& setup) {
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     const bool first = rows_ == 0;
+    const bool unnamed = first && has_column_without_heading(cells);
     keep_averages();
     keep_statistics(cells);
     row_ = split_arrows(std::move(cells), run.draft_tokens_or(0) > 0);
@@ -60,6 +61,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         return false;
     }
     run.format(format_);
+    if (unnamed) {
+        run.remark(run.file() + ": columns without a heading were left out");
+    }
     static const std::vector<std::string> sums = {"overall", "average", "avg", "mean", "total", "all"};
     if (rows_++ > 0 && std::find(sums.begin(), sums.end(), plain_words(row_.front())) != sums.end()) {
         return true;  // of the rows before it
@@ -376,31 +380,6 @@ double LoadTable::milliseconds(Role role, bool plain) const {
     return mean_of_runs(row_[column]).value_or(0.0) * (seconds ? 1e3 : 1.0);
 }
 
-double LoadTable::requests(RunBuilder& run) const {
-    if (only_ && columns_[*only_].requests > 0) {
-        return columns_[*only_].requests;
-    }
-    if (const double own = requests_in_cell(cell(Role::batch)); own >= 1.0) {
-        return own;
-    }
-    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
-        const bool labels = columns_[i].role == Role::setup ||
-                            (columns_[i].role == Role::none && !names_something_else(plain_words(names_[i])));
-        TableCaption label;  // "4 concurrent"
-        label.take(labels ? row_[i] : "");
-        if (const double labelled = labels ? std::max<double>(label.batch(), requests_in_label(row_[i])) : 0.0;
-            labelled >= 1.0) {
-            return labelled;
-        }
-    }
-    const double stated = caption_.batch(), batch = run.batch_or(stated >= 1.0 ? stated : 1.0);
-    if (!(stated >= 1.0) && run.batch_or(0.0) < 1.0) {
-        run.remark(
-            fmt::format("{}: states no requests in flight; {:g} is assumed (--batch says another number)", run.file(), batch));
-    }
-    return batch;
-}
-
 void LoadTable::add(bool plain, RunBuilder& run) {
     const Times measured = times(plain);
     if (has_times(plain) && !measured.known()) {
@@ -453,9 +432,13 @@ void LoadTable::add(bool plain, RunBuilder& run) {
 
 void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
     const std::string test = cell(Role::test);
-    const double batch = requests(run), prompt = number_after(test, "pp").value_or(number(Role::prompt)),
+    const bool states_lengths = has(Role::prompt) || has(Role::output) || has(Role::context) || has(Role::test);
+    const RunBuilder::Client client = states_lengths ? RunBuilder::Client() : run.client();
+    const double batch = requests(run),
+                 prompt = number_after(test, "pp").value_or(states_lengths ? number(Role::prompt) : client.prompt_tokens),
                  output = number_after(test, "tg")
-                              .value_or(number_after(heading_of_times(false), "tg").value_or(number(Role::output)));
+                              .value_or(number_after(heading_of_times(false), "tg")
+                                            .value_or(states_lengths ? number(Role::output) : client.output_tokens));
     const std::optional<double> context = number_of(cell(Role::context));
     const double read = has(Role::context) ? context.value_or(0.0) : prompt,
                  written = has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output;

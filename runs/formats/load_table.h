@@ -58,6 +58,7 @@ private:
     bool take_throughput_of_sides();
     void keep_overall(Role role);
     std::string leave_out_further_drafters();
+    void say_further_plain(RunBuilder& run) const;
     [[nodiscard]] std::string columns_without_unit() const;
     [[nodiscard]] std::string reason(bool timed) const;
 
@@ -86,6 +87,7 @@ private:
     bool passes_over(RunBuilder& run);
     bool is_no_measurement(RunBuilder& run) const;
     bool has_contradicting_units(RunBuilder& run) const;
+    [[nodiscard]] bool has_column_without_heading(const std::vector<std::string>& cells) const;
     void keep_averages();
     void keep_statistics(std::vector<std::string>& cells);
     bool take_acceptance_of_row(const std::string& label, RunBuilder& run);

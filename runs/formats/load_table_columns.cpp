@@ -18,9 +18,10 @@ bool may_be_time(const std::string& heading, const std::string& cell) {
     const std::string number = cell.substr(0, cell.find('('));  // without a remark such as "(+52%)"
     const bool other = names_something_else(name) || heading.find('%') != std::string::npos ||
                        number.find('%') != std::string::npos || number.find_first_of("x\u00D7") != std::string::npos;
-    static const std::vector<const char*> others = {
-        "speedup", "speed up", "gain", "memory", "mem",     "gb", "vram",   "power",    "w",  "latency", "delta", "change",
-        "diff",    "effect",   "pass", "ratio",  "prefill", "pp", "prompt", "requests", "vs", "versus",  "over",  "relative"};
+    static const std::vector<const char*> others = {"speedup", "speed up", "gain",    "memory",  "mem",    "gb",       "vram",
+                                                    "power",   "w",        "latency", "delta",   "change", "diff",     "effect",
+                                                    "pass",    "ratio",    "prefill", "pp",      "prompt", "requests", "req",
+                                                    "vs",      "versus",   "over",    "relative"};
     return !other && mean_of_runs(cell) &&
            std::none_of(others.begin(), others.end(), [&](const char* word) { return says(name, word); });
 }
@@ -88,12 +89,25 @@ bool LoadTable::understand(RunBuilder& run) {
     const bool understood = measured && loaded && load.empty() && (timed || (accepts && says_drafts));
     const bool any_number =
         std::any_of(row_.begin(), row_.end(), [](const std::string& cell) { return number_of(cell).has_value(); });
+    if (understood) {
+        say_further_plain(run);
+    }
     if (understood && !left_out.empty()) {
         run.remark(run.file() + ": " + left_out);
     } else if (!understood && any_number) {
         why_not_ = !load.empty() ? load : left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
     }
     return understood;
+}
+
+/// Behind the first one, which may hold labels.
+bool LoadTable::has_column_without_heading(const std::vector<std::string>& cells) const {
+    for (std::size_t i = 1; i < names_.size() && i < cells.size(); ++i) {
+        if (plain_words(names_[i]).empty() && number_of(cells[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /// "| baseline | MTP |" over "| 22.0 | 40.0 |": what is no count of drafts was measured with that drafter.

@@ -9,6 +9,7 @@
 #include "runs/formats/load_table.h"
 #include "runs/formats/sglang_counts.h"
 #include "runs/formats/stated_lengths.h"
+#include "text/wording.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -74,6 +75,32 @@ double requests_in_cell(const std::string& cell) {
     TableCaption label;  // "single stream"
     label.take(cell);
     return std::max({number_of(count).value_or(0.0), label.batch(), static_cast<double>(requests_in_label(cell))});
+}
+
+double LoadTable::requests(RunBuilder& run) const {
+    if (only_ && columns_[*only_].requests > 0) {
+        return columns_[*only_].requests;
+    }
+    if (const double own = requests_in_cell(cell(Role::batch)); own >= 1.0) {
+        return own;
+    }
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const bool labels = columns_[i].role == Role::setup ||
+                            (columns_[i].role == Role::none && !names_something_else(plain_words(names_[i])));
+        TableCaption label;  // "4 concurrent"
+        label.take(labels ? row_[i] : "");
+        if (const double labelled = labels ? std::max<double>(label.batch(), requests_in_label(row_[i])) : 0.0;
+            labelled >= 1.0) {
+            return labelled;
+        }
+    }
+    const double said = caption_.batch(), stated = said >= 1.0 ? said : run.client().in_flight,
+                 batch = run.batch_or(stated >= 1.0 ? stated : 1.0);
+    if (!(stated >= 1.0) && run.batch_or(0.0) < 1.0) {
+        run.remark(
+            fmt::format("{}: states no requests in flight; {:g} is assumed (--batch says another number)", run.file(), batch));
+    }
+    return batch;
 }
 
 /// Whether the row is no measurement of decoding, which is then said, or its acceptance is taken.
@@ -144,6 +171,22 @@ bool LoadTable::take_acceptance_of_row(const std::string& label, RunBuilder& run
         }
     }
     return false;
+}
+
+/// Of several columns of plain decoding ("TP4 baseline", "TP8 baseline") one is read.
+void LoadTable::say_further_plain(RunBuilder& run) const {
+    for (const Role role : time_roles) {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < columns_.size(); ++i) {
+            if (columns_[i].role == role && columns_[i].plain && columns_[i].requests == 0) {
+                names.push_back("\"" + names_[i] + "\"");
+            }
+        }
+        if (names.size() > 1) {
+            run.remark(fmt::format("{}: of the columns {} \"{}\" was taken for plain decoding", run.file(),
+                                   text::listed(names, "and"), names_[at(role, true)]));
+        }
+    }
 }
 
 /// The kind that the row names as its setting or beside its model ("8B + EAGLE3").

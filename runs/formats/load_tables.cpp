@@ -6,6 +6,8 @@
 #include <cctype>
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "runs/builder.h"
 #include "runs/formats/chinese_words.h"
 #include "runs/formats/load_numbers.h"
@@ -50,6 +52,30 @@ std::string rows_of_corner(const Cells& names) {
     return loads && numbers ? text::trimmed(std::string_view(names.front()).substr(0, between)) : "";
 }
 
+/// "| concurrency | 1 | 4 | 32 |".
+bool are_counts_of_load(const Cells& names) {
+    return role_of(plain_words(names.front())) == Role::batch && names.size() > 1 &&
+           std::all_of(names.begin() + 1, names.end(), [](const std::string& name) { return whole_number(name) > 0; });
+}
+
+/// "| Concurrency | tok/s | | TPOT | |" over "| | main | new | main | new |": headings of the first line are said of the empty
+/// ones behind them, too. Nothing where the second line is none of headings.
+std::optional<Cells> joined_headings(const Cells& over, const Cells& under) {
+    Cells joined;
+    std::string heading;
+    bool any = false;
+    for (std::size_t i = 0; i < over.size(); ++i) {
+        const bool spanned = i > 0 && plain_words(over[i]).empty(), named = !plain_words(under[i]).empty();
+        if (number_of(under[i]) || (spanned && !named)) {
+            return std::nullopt;
+        }
+        any = any || spanned;
+        heading = spanned ? heading : over[i];
+        joined.push_back(named ? text::trimmed(heading + " " + under[i]) : over[i]);
+    }
+    return any ? std::optional(joined) : std::nullopt;
+}
+
 /// The same table with a setting or a load in each row; empty where its columns are neither.
 std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
     const bool labels =
@@ -60,11 +86,13 @@ std::vector<Cells> turned(const Cells& names, const std::vector<Cells>& rows) {
             return drafts_of_setting(name) >= 0 || names_drafter(words) || says(words, "speed up") || says(words, "speedup");
         });
     const std::string corner = rows_of_corner(names);
-    const bool loads = !corner.empty() || std::all_of(names.begin() + 1, names.end(),
-                                                      [](const std::string& name) { return requests_of_heading(name) > 0; });
+    const bool counts = labels && are_counts_of_load(names);
+    const bool loads = counts || !corner.empty() || std::all_of(names.begin() + 1, names.end(), [](const std::string& name) {
+                           return requests_of_heading(name) > 0;
+                       });
     std::vector<Cells> turned;
     for (std::size_t column = 0; (settings || loads) && column < names.size(); ++column) {
-        const std::string load = corner.empty() ? std::to_string(requests_of_heading(names[column])) : names[column];
+        const std::string load = corner.empty() && !counts ? std::to_string(requests_of_heading(names[column])) : names[column];
         turned.push_back({column == 0 ? (loads ? "concurrency" : "setup") : loads ? load : names[column]});
         for (const Cells& row : rows) {
             // "k" above "0", "1", "2" is "k 0", "k 1", "k 2".
@@ -253,6 +281,10 @@ private:
         if (!table_ && stands_over_headings(cells)) {
             return false;
         }
+        if (const auto headings = table_ ? std::nullopt : joined_headings(names_, cells)) {
+            name_columns(*headings);
+            return false;
+        }
         if (!table_ && is_of_another_deployment(run)) {
             return false;
         }
@@ -269,7 +301,24 @@ private:
         }
         told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
+        keep_ranks(run);
         return true;
+    }
+
+    /// How the lines before a table share the model out; replicas are none of a run.
+    void keep_ranks(RunBuilder& run) const {
+        const StatedRanks ranks = sides_->tell_ranks() ? StatedRanks() : caption_.ranks();
+        if (ranks.data > 1) {
+            run.remark(
+                fmt::format("{}: \"{}\" above the table was not kept: a run has the devices of one cut; name it where the "
+                            "run is asked about (--tensor-parallel, --attention-data-parallel), and loads of replicas are "
+                            "those of each",
+                            run.file(), ranks.text));
+        } else if (ranks.tensor > 0) {
+            RunIdentity said;
+            said.ranks = ranks.tensor;
+            run.command(said);
+        }
     }
 
     /// "| | TPOT ms | |" over "| BS 1 | off | k=1 |": what stands alone in the first line is said of all columns, whose

@@ -25,11 +25,41 @@ std::optional<double> flag_in(std::string_view line, const std::string& flag) {
     return apart ? apart : number_after(line, flag + "=");
 }
 
+/// The value of the first of some flags that a line has; 0 without.
+double value_of_flags(std::string_view line, std::initializer_list<const char*> flags) {
+    for (const char* flag : flags) {
+        if (const auto value = flag_in(line, flag)) {
+            return *value;
+        }
+    }
+    return 0.0;
+}
+
+/// Requests that a client keeps in flight: as many as it may, or all of them where they come at once.
+double in_flight(std::string_view line) {
+    constexpr double most_at_once = 256.0;  // that servers admit by default
+    const double most = value_of_flags(line, {"--max-concurrency", "--concurrency"}),
+                 all = value_of_flags(line, {"--num-prompts", "--num-prompt"}), rate = value_of_flags(line, {"--request-rate"});
+    const bool at_once = all <= most_at_once && (rate == 0.0 || rate >= all);  // "inf" is no number
+    return most > 0.0 ? most : at_once ? all : 0.0;
+}
+
+/// The command of a benchmark's client in a line (`vllm bench serve`, SGLang's bench_serving): its requests' lengths and how
+/// many run at once.
+void take_client(std::string_view line, RunBuilder& run) {
+    const double prompt = value_of_flags(line, {"--random-input-len", "--random-input", "--input-len"}),
+                 output = value_of_flags(line, {"--random-output-len", "--random-output", "--output-len"});
+    if (prompt > 0.0 && output > 0.0) {
+        run.client({in_flight(line), prompt, output});
+    }
+}
+
 class PastedCommands : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
         constexpr std::size_t longest_command = 1u << 16;
         line = line.substr(0, longest_command);
+        take_client(line, run);
         if (const std::string engine = engine_of_command(line); !engine.empty()) {
             engine_ = engine;
             goes_on_ = true;

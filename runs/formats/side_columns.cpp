@@ -17,7 +17,7 @@ namespace treeline::runs::run_formats_of {
 namespace {
 
 /// What a heading names of a side, and in which column rows say it.
-const std::vector<std::string> columns_of_sides = {"engine", "backend", "device", "context"};
+const std::vector<std::string> columns_of_sides = {"engine", "backend", "device", "tp", "context"};
 
 /// Further ones are prose.
 constexpr std::size_t longest_heading = 48;
@@ -119,10 +119,10 @@ void SideColumns::find_sides(const std::vector<std::string>& headings) {
         const std::string words = plain_words(headings[i]);
         const bool named = headings[i].size() <= longest_heading && !compares_runs(headings[i]);
         const std::string back_end = back_end_in(words), processor = says(words, "cpu") ? "cpu" : "";
-        const std::vector<std::string> name = {named ? engine_in(words) : "",
-                                               named ? (back_end.empty() ? processor : back_end) : "",
-                                               named ? deployment_in(in_lower_case(headings[i])).device : "",
-                                               named && contexts ? context_of_heading(headings[i]) : ""};
+        const std::vector<std::string> name = {
+            named ? engine_in(words) : "", named ? (back_end.empty() ? processor : back_end) : "",
+            named ? deployment_in(in_lower_case(headings[i])).device : "", named ? ranks_in(words).text : "",
+            named && contexts ? context_of_heading(headings[i]) : ""};
         if (std::all_of(name.begin(), name.end(), [](const std::string& part) { return part.empty(); })) {
             shared_.push_back(i);
             continue;
@@ -146,6 +146,8 @@ bool SideColumns::are_alike() const {
                                  [](const auto& a, const auto& b) { return plain_words(a) == plain_words(b); });
            });
 }
+
+bool SideColumns::tell_ranks() const { return std::find(headings_.begin(), headings_.end(), "tp") != headings_.end(); }
 
 std::vector<std::vector<std::string>> SideColumns::rows(const std::vector<std::string>& cells) const {
     if (sides_.empty()) {

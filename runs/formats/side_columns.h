@@ -14,6 +14,8 @@ public:
     explicit SideColumns(const std::vector<std::string>& headings);
 
     [[nodiscard]] const std::vector<std::string>& headings() const { return headings_; }
+    /// Whether they say how the model is shared out.
+    [[nodiscard]] bool tell_ranks() const;
     /// The rows that a row of the table is: one for each side that it has a cell of.
     [[nodiscard]] std::vector<std::vector<std::string>> rows(const std::vector<std::string>& cells) const;
 

@@ -207,6 +207,15 @@ double TableCaption::batch() const {
     return 0.0;
 }
 
+StatedRanks TableCaption::ranks() const {
+    for (const std::string& part : parts()) {
+        if (const StatedRanks found = ranks_in(plain_words(part)); !found.text.empty()) {
+            return found;
+        }
+    }
+    return {};
+}
+
 DeploymentWords TableCaption::deployment() const {
     DeploymentWords words;
     for (std::string part : parts()) {

@@ -46,6 +46,8 @@ public:
     [[nodiscard]] bool cuts() const;
     /// Requests in flight of every row ("concurrency 8", "BS1", "single stream"); 0 where nothing says it.
     [[nodiscard]] double batch() const;
+    /// How its nearest line that says so shares the model out.
+    [[nodiscard]] StatedRanks ranks() const;
     /// The model, format and device that it names, the nearest of each.
     [[nodiscard]] DeploymentWords deployment() const;
     /// The sides of an arrow ("no MTP -> MTP (n-max 3), tok/s").

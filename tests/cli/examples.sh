@@ -38,5 +38,24 @@ expect 0 'Decoding saved +6.40 of 10 +Net of training +6.15' estimate --explain 
 # (The paper rounds the multiplier to 2.05 first and prints 5.12; unrounded it is 5.13. tests/sim/spire_test.cpp repeats its arithmetic.)
 expect 0 'Decoding saved +5.13 of 10' estimate --explain round "$SOURCE/examples/estimate-spire.json" --draft-training 0 \
     --drafter '{"kind": "sparse-self", "share": 0.125, "sink": 1, "acceptance": {"mean_length": 3.891, "draft_tokens": 4}}'
+# Every command that the list of examples names exists, with the flag that it names.
+"$TREELINE" examples >list.txt
+grep -oE 'treeline( [a-z-]+)+' list.txt | sort -u >commands.txt
+[ "$(wc -l <commands.txt)" -ge 6 ] || fail "the list of examples names few commands: $(cat commands.txt)"
+while read -r _ words; do
+    checks=$((checks + 1))
+    flag=$(grep -oE -- '--[a-z-]+' <<<"$words")
+    # shellcheck disable=SC2086 # words of a command
+    "$TREELINE" ${words%% --*} --help >help.txt 2>&1 || fail "treeline examples names \"treeline $words\", which does not exist"
+    grep -q "Usage: treeline ${words%% --*}" help.txt && grep -q -- "$flag" help.txt || fail "treeline $words: no such command or flag"
+done <commands.txt
+
+# A drafter as --drafter takes it in JSON may stand in a file.
+printf '{"kind": "eagle3"}' >draft.json
+setup=(--target llama-3.1-8b --device h100-sxm --draft-tokens 3 --batch 1 --context 1000)
+"$TREELINE" estimate "${setup[@]}" --drafter '{"kind": "eagle3"}' >inline.txt
+expect 0 'eagle3' estimate "${setup[@]}" --drafter draft.json
+cmp -s inline.txt out.txt || fail "--drafter draft.json differs from its JSON: $(diff inline.txt out.txt | head -5)"
+expect 2 'holds a drafter, not a design point: --drafter draft.json takes it' estimate draft.json
 expect 2 'training.draft_training: is missing' estimate "$SOURCE/examples/estimate-mamba2-2.7b.json" --decoding-budget 3
 finish

@@ -33,6 +33,41 @@ TEST_CASE("llama.cpp's flags") {
     CHECK(finds("--spec-type draft-mtp --spec-draft-n-max 2 --spec-draft-n-max 3", "appears twice"));
 }
 
+TEST_CASE("llama.cpp's parser compares whole words") {
+    const std::string serve = "llama-server -m a.gguf --spec-type draft-mtp --spec-draft-n-max 2 ";
+    CHECK(finds(serve + "--ngl 99", "unknown: --ngl has two dashes: llama.cpp does not start with it; write -ngl or "));
+    CHECK(finds(serve + "--ctk q8_0", "write -ctk or --cache-type-k"));
+    CHECK(finds(serve + "-n-gpu-layers 99", "unknown: -n-gpu-layers has one dash"));
+    CHECK(finds("llama-server -m a.gguf -spec-type draft-mtp", "unknown: -spec-type has one dash"));
+    CHECK(finds("llama-server -m a.gguf --spec-type=draft-mtp", "unknown: --spec-type has its value behind \"=\""));
+    CHECK(findings(serve + "-ngl 99 -fa on -ctk q8_0 -ctv q8_0 -np 2 --no_mmap") == "");
+    CHECK(findings("docker run --gpus=all --name=x ghcr.io/ggml-org/llama.cpp:server " + serve) == "");
+    CHECK(findings("[*]\nngl = 99\n[m]\nspec-type = draft-mtp\n") == "");  // a preset takes every name without dashes
+}
+
+TEST_CASE("llama.cpp's flash attention needs a value") {
+    const std::string serve = "llama-server -m a.gguf --spec-type draft-mtp --spec-draft-n-max 2 ";
+    CHECK(finds(serve + "--flash-attn --metrics", "missing: --flash-attn needs a value since build b6325 (August 2025)"));
+    CHECK(finds(serve + "-fa", "write -fa on"));
+    CHECK(finds(serve + "-fa yes", "value: -fa is yes, but must be on, off or auto"));
+    CHECK(finds(serve + "--fit", "missing: --fit needs a value: llama.cpp takes the next word"));
+    for (const char* word : {"on", "off", "auto", "1", "0", "-1", "true", "enabled"}) {
+        CHECK(findings(serve + "-fa " + word) == "");
+    }
+    CHECK(notes(serve + "-fa $FA").find("-fa is not known here ($FA)") == 0);
+}
+
+TEST_CASE("beellama.cpp is told from llama.cpp") {
+    const std::string image = "services:\n  s:\n    image: ghcr.io/someone/beellama.cpp:server-cuda\n    command: ";
+    const std::string flags = "-m /m/a.gguf -md /m/b.gguf --spec-type dflash --draft-max 8 --spec-dflash-cross-ctx 1024\n";
+    CHECK(findings(image + flags).empty());
+    CHECK(checked(image + flags).engine.name == EngineName::llama_cpp);
+    CHECK(notes(image + flags).find("beellama.cpp is a fork with flags of its own") == 0);
+    CHECK(notes("/opt/beellama.cpp/build/bin/llama-server " + flags).find("beellama.cpp is a fork") == 0);
+    CHECK(finds("llama-server -m a.gguf -md b.gguf --spec-dflash-cross-ctx 1024", "is a flag of the fork beellama.cpp"));
+    CHECK(finds("llama-server -m /m/beellama-q4.gguf -md b.gguf", "-md does not enable speculation"));
+}
+
 TEST_CASE("llama.cpp's slots are at most the sequences of a context") {
     CHECK(findings("llama-server -m a.gguf --spec-type draft-mtp --parallel 256") == "");
     CHECK(finds("llama-server -m a.gguf --spec-type draft-mtp --parallel 257", "value: --parallel is 257"));

@@ -36,7 +36,8 @@ TEST_CASE("SGLang's flags") {
     CHECK(finds("python -m sglang.launch_server --model m", "nothing is drafted"));
     CHECK(findings("--speculative-algorithm UNO --uno-lora-path d") == "");
     CHECK(findings(chain + "--speculative-dsa-topk-backend torch --speculative-enable-w4a4-mxfp4-megamoe") == "");
-    CHECK(finds(chain + "--speculative-dflash-draft-window-size 512", "is an old name"));
+    CHECK(findings(chain + "--speculative-dflash-draft-window-size 512") == "");
+    CHECK(notes(chain + "--speculative-dflash-draft-window-size 512").find("is an old name") != std::string::npos);
     CHECK(findings(chain + "--speculative-draft-window-size 512") == "");
     CHECK(finds(chain + "--speculative-draft-sink-size 4", "ignored: --speculative-draft-sink-size is not read by EAGLE3"));
 }

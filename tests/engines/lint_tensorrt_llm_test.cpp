@@ -39,7 +39,9 @@ TEST_CASE("TensorRT-LLM's YAML") {
     CHECK(finds(yaml(eagle + "  max_batch_size: 4\n"), "passes its own max_batch_size down"));
     CHECK(finds(yaml(eagle + "  max_draft_len: 5\n"), "appears twice"));
     const std::string mtp = "  decoding_type: MTP\n  num_nextn_predict_layers: 3\n";
-    CHECK(finds(yaml(mtp), "deprecated since 1.3"));
+    CHECK(findings(yaml(mtp)) == "");
+    CHECK(notes(yaml(mtp)).find("num_nextn_predict_layers is deprecated since 1.3") == 0);
+    CHECK(finds(yaml(mtp + "  max_draft_len: 3\n"), "ignored: num_nextn_predict_layers is not read beside max_draft_len"));
     CHECK(findings(yaml(mtp), "tensorrt-llm@1.2") == "");
     CHECK(finds(yaml("  decoding_type: MTP\n  max_draft_len: 3\n"), "overwritten in 1.2 by num_nextn_predict_layers",
                 "trtllm@1.2"));

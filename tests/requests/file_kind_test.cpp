@@ -29,6 +29,9 @@ TEST_CASE("a file says which command or flag takes it") {
     CHECK(taker("examples/starter.json") == "treeline recommend");
     CHECK(taker("examples/devices/spire-hoi-600.json") == "--device");
     CHECK(taker("examples/fits/break-even-stree-8b.json") == "treeline study break-even");
+    CHECK(taker("examples/acceptance/sequoia-demo.json") == "treeline tree optimise --acceptance");
+    CHECK(taken_by({{"kind", "eagle3"}, {"layers", 1}}) == "--drafter");
+    CHECK(taken_by({{"kind", "Deployment"}}).empty());
     CHECK(taken_by(nlohmann::ordered_json::object()).empty());
 }
 

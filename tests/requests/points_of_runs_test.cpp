@@ -89,6 +89,44 @@ TEST_CASE("what the files of a run say fills what the question leaves open, and 
     CHECK_FALSE(requests::point_of_run(run, {{"platform", "h100-sxm"}}, catalogue).point.contains("drafter"));
 }
 
+TEST_CASE("llama-bench's words and a GGUF in a file's own name tell the model") {
+    const requests::Catalogue catalogue{testing::source_folder() / "models", testing::source_folder() / "hardware"};
+    runs::MeasuredRun run;
+    const auto target = [&] {
+        return requests::point_of_run(run, {{"platform", "h100-sxm"}}, catalogue)
+            .point.value("target", nlohmann::ordered_json());
+    };
+    const auto precision = [&](const nlohmann::ordered_json& of) {
+        return of.value("precision", nlohmann::ordered_json()).is_string() ? of["precision"].get<std::string>()
+                                                                           : of["precision"].value("checkpoint", "");
+    };
+    for (const auto& [words, model, format] : {std::tuple{"qwen35moe 35B.A3B Q4_K - Medium", "qwen3.5-35b-a3b", "q4_k_m"},
+                                               {"qwen35 27B Q8_0", "qwen3.5-27b", "q8_0"},
+                                               {"llama 8B Q4_K - Small", "llama-3.1-8b", "q4_k_s"},
+                                               {"qwen3 8B F16", "qwen3-8b", "fp16"},
+                                               {"gpt-oss 20B MXFP4 MoE", "gpt-oss-20b", "mxfp4"},
+                                               {"qwen2 7B Q6_K", "qwen2.5-7b", "q6_k"}}) {
+        INFO(words);
+        run.identity.model = words;
+        CHECK(target()["model"] == model);
+        CHECK(precision(target()) == format);
+    }
+    for (const char* words : {"qwen35moe 99B.A9B Q4_K - Medium", "a model of 8B", "qwen3 8"}) {
+        run.identity.model = words;
+        CHECK(target().is_null());
+    }
+    run.identity.model.clear();
+    run.sources = {{"results/Qwen3.6-27B-UD-Q8_K_XL__vulkan__mtp-2.json", ""}};
+    CHECK(target()["model"] == "qwen3.6-27b");
+    CHECK(precision(target()) == "ud-q8_k_xl");
+    for (const char* name : {"results/qwen3-8b.json", "log.txt", ""}) {  // a name without a format may mean anything
+        run.sources = {{name, ""}};
+        CHECK(target().is_null());
+    }
+    run.sources = {{"Qwen3-8B-Q8_0.json", ""}, {"Qwen3-4B-Q8_0.json", ""}};
+    CHECK(target().is_null());
+}
+
 TEST_CASE("whether a look-up or a model drafted is what the run's files say") {
     const requests::Catalogue catalogue{testing::source_folder() / "models", testing::source_folder() / "hardware"};
     runs::MeasuredRun run;

@@ -70,6 +70,7 @@ const char* const all_fixtures[] = {"vllm_bench_plain.json",
                                     "llama_cpp_log.txt",
                                     "llama_cpp_metrics.txt",
                                     "llama_bench.json",
+                                    "llama_mtp_bench.json",
                                     "llama_batched_bench.jsonl",
                                     "guidellm.json",
                                     "aiperf.json",
@@ -363,7 +364,7 @@ TEST_CASE("one bad record never stops a file of many") {
     };
     const std::string responses = content("llama_cpp_responses.jsonl"), points = content("sglang_bench_speculative.jsonl");
     CHECK_THAT(remark_of(responses + R"({"timings": {"predicted_n": -5, "predicted_ms": "x", "draft_n": 3}})" + "\n"),
-               Catch::Contains("must give predicted_n and predicted_ms as numbers; it is left out"));
+               Catch::Contains("must give predicted_n, and predicted_ms or predicted_per_second, as numbers; it is left out"));
     CHECK_THAT(remark_of(responses + "{\"bad\n" + responses), Catch::Contains("is not JSON; it is left out"));
     CHECK_THAT(remark_of(responses + "{\"timings\": {\"predi"), Catch::Contains("seems to be cut off; it is left out"));
     CHECK_THAT(remark_of(points + R"({"batch_size": 0, "steps": 3, "topk": 4, "num_draft_tokens": 8, "acc_length": -1, )" +
