@@ -59,6 +59,11 @@ Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double
     return sim::prompt_time(round, speculation) * before_first + estimate.time_per_token * round.output_tokens;
 }
 
+/// Requests/s of a server with `batch` in service at all times.
+double rate_when_full(const sim::CompiledRound& round, int speculation, double batch, double context) {
+    return batch / stay_of_request(round, speculation, batch, context).value();
+}
+
 void settle_concurrency(const sim::CompiledRound& round, int speculation, double in_flight, double context,
                         SettledLoad& settled) {
     settled.batch = std::min(in_flight, settled.largest_batch);
@@ -81,21 +86,22 @@ void settle_concurrency(const sim::CompiledRound& round, int speculation, double
 
 void settle_arrivals(const sim::CompiledRound& round, int speculation, double rate, double context, SettledLoad& settled) {
     // The number of requests in service that the rate asks for, were there `others`; it grows more slowly than `others` as long
-    // as the rate can be served.
+    // as the rate can be served. A server that is always full still has one of its places for each request that comes.
+    const double all = settled.largest_batch;
     const auto asked_for = [&](double others) {
-        return rate * stay_of_request(round, speculation, others + 1.0, context).value();
+        return rate * stay_of_request(round, speculation, std::min(others + 1.0, all), context).value();
     };
-    const double high = settled.largest_batch - 1.0;
-    if (asked_for(high) > high) {
-        const double most = settled.largest_batch / stay_of_request(round, speculation, high + 1.0, context).value();
-        settled.batch = settled.largest_batch;
+    if (asked_for(all) > all) {
+        settled.batch = all;
         settled.waits_for_ever = true;
         settled.problem =
             fmt::format("{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests {}",
-                        text::short_text(rate), text::short_text(most), settled.largest_batch, text_of(settled.held_by));
+                        text::short_text(rate), text::short_text_below(rate_when_full(round, speculation, all, context)), all,
+                        text_of(settled.held_by));
         return;
     }
-    settled.batch = to_hundredths(1.0 + root_of(0.0, high, [&](double others) { return asked_for(others) > others; }));
+    const double others = root_of(0.0, all, [&](double tried) { return asked_for(tried) > tried; });
+    settled.batch = std::min(all, to_hundredths(1.0 + others));
 }
 
 /// A request that comes at random waits for the round in progress, and those that came during it read their prompts beside it.
@@ -153,6 +159,10 @@ SettledLoad settle(const sim::CompiledRound& round, int speculation, const Load&
 double most_sequences(const sim::CompiledRound& round, int speculation, double context) {
     const sim::RoundRow& row = round.row(speculation);
     return std::min(sim::largest_that_fits(round, row, context), bound_beside_memory(round, row).sequences);
+}
+
+double most_arrivals(const sim::CompiledRound& round, int speculation, double context) {
+    return rate_when_full(round, speculation, std::max(1.0, most_sequences(round, speculation, context)), context);
 }
 
 SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context) {

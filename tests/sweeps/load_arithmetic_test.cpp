@@ -151,12 +151,17 @@ TEST_CASE("arrivals keep as many in service as stay: rate times stay") {
         CHECK(settled(round, LoadKind::arrival_rate, rate).problem.empty());
         CHECK(settled(round, LoadKind::arrival_rate, rate).largest_batch == 10.0);
     }
-    CHECK(settled(round, LoadKind::arrival_rate, 9.0 / 56).problem.empty());  // all ten
+    CHECK(settled(round, LoadKind::arrival_rate, 9.0 / 56).batch == 10.0);      // all ten
+    CHECK(settled(round, LoadKind::arrival_rate, 9.999 / 56).problem.empty());  // and always
+    CHECK(most_arrivals(round, 0, 0.0) == Approx(10.0 / 56));
+    CHECK_FALSE(settled(round, LoadKind::arrival_rate, 10.001 / 56).problem.empty());
     const SettledLoad refused = settled(round, LoadKind::arrival_rate, 0.2);
     CHECK(refused.batch == 10.0);
     CHECK(
         refused.problem ==
-        "0.200 requests/s are more than can be served: at most about 0.179/s, with the 10 requests that memory holds");  // 10/56
+        "0.200 requests/s are more than can be served: at most about 0.178/s, with the 10 requests that memory holds");  // 10/56
+                                                                                                                         // =
+                                                                                                                         // 0.1786
 }
 
 TEST_CASE("the first token of a request that arrives at random") {
