@@ -181,6 +181,8 @@ VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, c
             const Outcome at_most = outcomes_of(prepared.round, {speculation}, asked.traffic, workload.objective).front();
             outcome.candidates.push_back(candidate_of(prepared, index, speculation, at_most, workload.objective));
             outcome.candidates.back().requests_per_second = rate;
+            outcome.candidates.back().overrun =
+                broken_at_rate(prepared.round, speculation, workload, (1.0 + nearly_alone) * rate) == Limit::load;
         }
     }
     return outcome.candidates.empty() ? judge(prepared, index, variant, at_rate(workload, nearly_alone)) : outcome;

@@ -52,11 +52,14 @@ double to_hundredths(double value) { return std::round(100.0 * value) / 100.0; }
 
 /// What a request takes of the devices that decode, from the moment that it is taken up to its last token, as one of `batch`:
 /// its own prompt, those before its first token, and its answer.
-Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, double context) {
-    const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, batch, context});
+Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, const sim::RoundEstimate& estimate) {
     const double others = sim::sequences_of_group(round, batch) - 1.0;
     const double before_first = (1.0 + others * (1.0 - round.prompt_wait)) * (1.0 - round.prefill_pool);
     return sim::prompt_time(round, speculation) * before_first + estimate.time_per_token * round.output_tokens;
+}
+
+Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, double context) {
+    return stay_of_request(round, speculation, batch, sim::evaluate(round, {speculation, batch, context}));
 }
 
 /// Requests/s of a server with `batch` in service at all times.
@@ -118,6 +121,15 @@ Seconds first_token_of_arrival(const sim::RoundEstimate& at_batch, const sim::Co
     const double in_line = round.prefill_pool > 0.0 ? 1.0 : 1.0 + others / round.groups * (1.0 - round.prompt_wait);
     return prompt * in_line + Seconds(r + busy * (0.5 * square / mean + rate_of_group * square / mean * t)) +
            round.target_transfer + round.draft_transfer * round.row(speculation).holds_drafter;
+}
+
+/// What a request that comes at random waits until one of the places is free: of c places, the share u taken, each for a stay
+/// S, half of S/c · u^(√(2(c + 1)) − 1)/(1 − u) (Sakasegawa 1977; all of it where stays vary as much as their mean).
+Seconds wait_for_place(Seconds stay, double rate, const SettledLoad& settled) {
+    const double places = settled.largest_batch;
+    const double taken = rate * stay.value() / places;
+    return taken < 1.0 ? stay * (0.5 * std::pow(taken, std::sqrt(2.0 * (places + 1.0)) - 1.0) / (1.0 - taken) / places)
+                       : Seconds(sim::unlimited);
 }
 
 }  // namespace
@@ -191,13 +203,12 @@ sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, 
         const double pool = round.prefill_pool * load.value * sim::prompt_time(round, speculation).value();
         estimate.tokens_per_second_device = tokens_per_second / (round.ranks * (1.0 + pool));
         estimate.price_per_token = round.price * Seconds((1.0 + pool) / tokens_per_second);
-        estimate.first_token = first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0);
+        estimate.first_token =
+            first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0) +
+            wait_for_place(stay_of_request(round, speculation, settled.batch, at_batch), load.value, settled);
     }
     if (settled.queued > 0.0) {  // Little's law for those who wait: as many leave as answers are finished
-        const double before = 1.0 + (sim::sequences_of_group(round, settled.batch) - 1.0) * (1.0 - round.prompt_wait);
-        const Seconds stay = sim::prompt_time(round, speculation) * (before * (1.0 - round.prefill_pool)) +
-                             estimate.time_per_token * round.output_tokens;
-        estimate.first_token += stay * (settled.queued / settled.batch);
+        estimate.first_token += stay_of_request(round, speculation, settled.batch, at_batch) * (settled.queued / settled.batch);
     }
     return estimate;
 }

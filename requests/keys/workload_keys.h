@@ -56,8 +56,6 @@ inline constexpr PartKey arrival_rate{
     "instead: requests that arrive at random; needs `output_tokens`", "none",
     ". The batch follows by Little's law ([formula](cost-model.md#35-prompts)). `most` asks for the "
     "largest rate within the limits, with and without drafts"};
-/// The word instead of a rate.
-inline constexpr std::string_view most_word = "most";
 inline constexpr AxisKey context{"context",
                                  0,
                                  sim::longest_context,

@@ -10,6 +10,7 @@
 #include "requests/descriptions.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
+#include "requests/load_reader.h"
 #include "requests/point_reader.h"
 #include "requests/recommend/candidates_reader.h"
 #include "text/parse_number.h"
@@ -293,7 +294,7 @@ KeyFlag as_for_a_point(std::string_view path) { return flags_at(point_flags(), {
 FlagJson batches_of_flag(const std::string& text) { return shares_of_flag("--batch", text); }
 FlagJson concurrencies_of_flag(const std::string& text) { return shares_of_flag("--concurrency", text); }
 FlagJson rates_of_flag(const std::string& text) {
-    return text == traffic_keys::most_word ? FlagJson(text) : shares_of_flag("--arrival-rate", text);
+    return text == most_word ? FlagJson(text) : shares_of_flag("--arrival-rate", text);
 }
 FlagJson contexts_of_flag(const std::string& text) { return shares_of_flag("--context", text); }
 

@@ -48,23 +48,12 @@ std::vector<sweeps::WeightedValue> read_distribution(json::Reader& traffic, cons
     return values;
 }
 
-/// Whether the question is the largest rate within the limits.
-bool asks_for_most(const json::Reader& root) {
-    const auto traffic = root.raw().find(std::string(workload_keys::traffic.key));
-    if (traffic == root.raw().end() || !traffic->is_object()) {
-        return false;
-    }
-    const auto rate = traffic->find(std::string(traffic_keys::arrival_rate.key));
-    return rate != traffic->end() && rate->is_string() && rate->get<std::string>() == traffic_keys::most_word;
-}
-
 /// Requests per second: a number, a list, or a list with shares.
 std::vector<sweeps::WeightedValue> read_rates(json::Reader& traffic) {
     constexpr json::NumberKey rate = point_keys::arrival_rate;
     const auto& raw = traffic.raw().at(std::string(rate));
     std::vector<sweeps::WeightedValue> values;
-    if (raw.is_string() && raw.get<std::string>() == traffic_keys::most_word) {
-        traffic.has(rate);  // what it is follows from the answer
+    if (asks_for_most(traffic)) {  // what it is follows from the answer
         return {{1.0, 1.0}};
     }
     if (raw.is_array() && !raw.empty() && raw.front().is_object()) {
@@ -95,7 +84,8 @@ std::vector<sweeps::WeightedValue> read_loads(json::Reader& traffic, sweeps::Loa
     return {};
 }
 
-sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests) {
+sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests, bool& most) {
+    most = asks_for_most(traffic);
     of_requests = read_traffic_kind(traffic);
     const sweeps::LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
     const std::vector<sweeps::WeightedValue> load = read_loads(traffic, kind);
@@ -277,7 +267,7 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     sweeps::Workload& workload = input.workload;
     const RequestLengths lengths = read_request_lengths(root);
     sim::TrafficKind kind;
-    workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
+    workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind, workload.most_arrivals);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
     Candidates candidates;
     sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded, candidates);
@@ -292,7 +282,6 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     }
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
-    workload.most_arrivals = asks_for_most(root);
     workload.objective = read_objective(root, workload.traffic.kind, workload.most_arrivals);
     check_objective(root, workload.objective, lists.platforms);
     root.finish();

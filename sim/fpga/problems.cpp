@@ -30,7 +30,7 @@ std::vector<std::string> problems_of(const Board& board) {
     require(board.clock_hz > 0.0, "the clock must be above zero", problems);
     if (board.memory.value() > 0.0 && board.bandwidth.value() > 0.0) {
         // Boards with HBM take 17 ms, those with DDR a quarter of a second: beyond, a prefix is wrong (TB/s for GB/s).
-        constexpr double shortest = 1e-4, longest = 100.0;
+        constexpr double shortest = 1e-3, longest = 100.0;
         const double seconds = board.memory / board.bandwidth / Seconds(1.0);
         require(seconds >= shortest && seconds <= longest,
                 "memory and memory_bandwidth of the board do not go together: reading all memory once would take " +

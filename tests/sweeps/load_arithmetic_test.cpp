@@ -49,6 +49,12 @@ sim::RoundEstimate loaded(const sim::CompiledRound& round, LoadKind kind, double
     return under_load(round, 0, {kind, value}, load, sim::evaluate(round, {0, load.batch, 0.0}));
 }
 
+/// Until a place is free: memory holds ten sequences.
+double wait_for_place(double stay, double rate, double places = 10) {
+    const double taken = rate * stay / places;
+    return 0.5 * stay / places * std::pow(taken, std::sqrt(2 * (places + 1)) - 1) / (1 - taken);
+}
+
 }  // namespace
 
 TEST_CASE("a batch is what it is, unless the token budget of a step holds fewer") {
@@ -176,8 +182,10 @@ TEST_CASE("the first token of a request that arrives at random") {
     // A round takes 2 s and 1 s (a quarter of 4) for each prompt that came during the one before.
     const double mean = 2 / (1 - rate), square = mean * mean + rate * mean;
     const double busy = 1 - std::exp(-others);
-    CHECK(e.first_token.value() ==
-          Approx(4 * (1 + 0.75 * others) + 2 + busy * (0.5 * square / mean + rate * square / mean)).epsilon(1e-12));
+    CHECK(e.first_token.value() == Approx(4 * (1 + 0.75 * others) + 2 + busy * (0.5 * square / mean + rate * square / mean) +
+                                          wait_for_place(20 + 4 * others, rate))
+                                       .epsilon(1e-12));
+    CHECK(loaded(round, LoadKind::arrival_rate, 9.9999 / 56).first_token.value() > 1e4);  // hardly any place is ever free
     CHECK(e.tokens_per_second_device == Approx(rate * 8 / 2).epsilon(1e-12));
     CHECK(e.price_per_token.value() == Approx(3 / (rate * 8)).epsilon(1e-12));
 }
@@ -206,7 +214,7 @@ TEST_CASE("a pool that reads prompts: devices of it count, and nobody waits for 
     CHECK(e.tokens_per_second_device == Approx(2 / (1 + rate * 4)).epsilon(1e-12));
     CHECK(e.price_per_token.value() == Approx(3 * (1 + rate * 4) / 2).epsilon(1e-12));
     const double others = settled(round, LoadKind::arrival_rate, rate).batch - 1;
-    const double until_taken_up = 4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others));
+    const double until_taken_up = 4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others)) + wait_for_place(16, rate);
     CHECK(e.first_token.value() == Approx(until_taken_up).epsilon(1e-12));
     round.draft_transfer = Seconds(0.25);  // of a drafter's cache, where one is held
     CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() == Approx(until_taken_up).epsilon(1e-12));
@@ -220,12 +228,15 @@ TEST_CASE("groups of attention data parallel ranks share arrivals: a prompt wait
     constexpr double rate = 0.1;
     const double others = settled(round, LoadKind::arrival_rate, rate).batch - 1;
     REQUIRE(others > 1.0);
+    const double of_group = sim::sequences_of_group(round, others + 1) - 1;
     // The prompt of 4 s, three quarters of those of half of the others; a round of 2 s, and a quarter of the prompts that come
     // to this group during the one before.
     const double to_group = rate / 2, mean = 2 / (1 - to_group), square = mean * mean + to_group * mean;
     const double busy = 1 - std::exp(-others);
     CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() ==
-          Approx(4 * (1 + 0.75 * others / 2) + 2 + busy * (0.5 * square / mean + to_group * square / mean)).epsilon(1e-12));
+          Approx(4 * (1 + 0.75 * others / 2) + 2 + busy * (0.5 * square / mean + to_group * square / mean) +
+                 wait_for_place(20 + 4 * of_group, rate, 20))  // ten of each group
+              .epsilon(1e-12));
 }
 
 }  // namespace load_arithmetic_test
