@@ -133,7 +133,7 @@ expect 0 'it serves at most [0-9.]+ requests/s within 30.0 ms per token, [0-9.]+
     recommend "${most[@]}" --arrival-rate most --max-tpot-ms 30
 expect 0 'it serves at most [0-9.]+ requests/s, ' recommend "${most[@]}" --arrival-rate most
 expect 2 'the largest rate within the limits is asked for' recommend "${most[@]}" --arrival-rate most --objective cost
-expect 0 'qwen3-8b on l40s without a drafter: it serves at most' recommend "${most[@]}" --drafter none --arrival-rate most
+expect 0 'qwen3-8b on l40s without a drafter: it serves at most' recommend --target qwen3-8b --device l40s --stack vllm --drafter none --prompt 2000 --output-tokens 400 --arrival-rate most
 expect 2 'a question for treeline recommend' estimate --target qwen3-8b --device l40s --stack vllm --prompt 2000 --output-tokens 400 --arrival-rate most
 expect 0 'serves at most' report "${most[@]}" --arrival-rate most --max-tpot-ms 30 --output most.html
 "$TREELINE" recommend "${most[@]}" --arrival-rate most --max-tpot-ms 30 --format json >most.json
