@@ -13,6 +13,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -100,6 +101,7 @@ struct DecodeResult {
     std::size_t peak_bytes = 0;            ///< of weights, caches, states and activations on the device
     std::size_t weight_bytes = 0;          ///< of these, weights (shared ones once)
     double prompt_seconds = 0.0;           ///< reading the prompt, target and drafter
+    std::vector<double> tokens_per_second_of_runs;  ///< of each of several runs whose rounds are timed together
     /// The least that the chosen token's logit was above the next one's, in standard deviations of the row: what rounding must
     /// stay below for two ways of decoding to agree. Infinite where not measured.
     double smallest_margin = sim::unlimited;
@@ -109,8 +111,11 @@ struct DecodeResult {
 
     /// tau: mean tokens of a sequence and round, all rounds, the bonus token included.
     [[nodiscard]] double accept_length() const;
-    /// Tokens of all sequences a second, over the timed rounds.
+    /// Tokens of all sequences a second: the mean of a timed round over the median of its seconds, so that what else ran on the
+    /// machine counts as little as it can.
     [[nodiscard]] double tokens_per_second() const;
+    /// The seconds between which half of the timed rounds lie.
+    [[nodiscard]] std::pair<double, double> middle_half() const;
 };
 
 /// Whether this build has kernels to decode with.

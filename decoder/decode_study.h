@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "decoder/decode.h"
 
@@ -17,6 +18,13 @@ struct DecodeInput {
     int repeat = 1;             ///< runs, all of whose rounds are timed together
     bool compare_plain = true;  ///< also decodes without speculation
 };
+
+/// Runs of one setup, of which there is one at least, as one: all have the same tokens, so only times are added.
+DecodeResult together(const std::vector<DecodeResult>& runs);
+
+/// By how much the fastest of several runs exceeds the slowest in tokens/s; of a single run, by how much the upper quartile of
+/// its rounds exceeds the lower one.
+double scatter_of(const DecodeResult& result);
 
 struct DecodeAnswer {
     DecodeInput input;

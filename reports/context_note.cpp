@@ -39,4 +39,13 @@ std::string context_note(const sweeps::PointInput& input) {
     return note_on(input.target.model, std::max(input.context, input.prompt_tokens + input.output_tokens));
 }
 
+std::string one_by_one_note(const sim::Platform& platform) {
+    return platform.accelerator
+               ? fmt::format(
+                     "{} serves one sequence after the other: the largest batch is what its memory holds, and tokens/s "
+                     "do not grow with it.",
+                     platform.device.name)
+               : "";
+}
+
 }  // namespace treeline::reports

@@ -141,9 +141,15 @@ void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     }
 }
 
-void add_running_requests(const sim::Platform& platform, std::vector<Habit>& habits) {
+void add_running_requests(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    const sim::Platform& platform = setup.platform;
     const std::optional<engines::Engine> engine = engines::priced_engine(platform);
     if (!engine) {
+        return;
+    }
+    if (engine->name == engines::EngineName::sglang && std::holds_alternative<sim::NoDrafter>(setup.drafter)) {
+        habits.push_back({"running requests", "as memory holds",
+                          "its default without drafts; with them 48, unless --max-running-requests says otherwise"});
         return;
     }
     habits.push_back(
@@ -179,7 +185,7 @@ void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
         habits.push_back({"scheduling", "asynchronous", "the next step is prepared while the device works"});
     }
     add_state_groups(setup, habits);
-    add_running_requests(setup.platform, habits);
+    add_running_requests(setup, habits);
     habits.push_back({"prompts", std::string(name_of(stack.serving.prefill)),
                       stack.serving.prefill == sim::PrefillPolicy::mixed         ? "in the steps of those that decode"
                       : stack.serving.prefill == sim::PrefillPolicy::alternating ? "in steps of their own"

@@ -136,10 +136,20 @@ std::string load_text(const sweeps::Traffic& traffic) {
     return {};
 }
 
+namespace {
+
+/// For who is at a command line.
+constexpr std::string_view flags_of_traffic = " (served traffic: --concurrency N --prompt P --output-tokens O)";
+
+}  // namespace
+
+std::string on_a_page(std::string sentence) {
+    const std::size_t at = sentence.find(flags_of_traffic);
+    return at == std::string::npos ? sentence : sentence.erase(at, flags_of_traffic.size());
+}
+
 std::string decoding_alone_text(const sim::RoundSetup& setup) {
-    return setup.output_tokens > 0.0 || setup.platform.accelerator
-               ? ""
-               : ", decoding alone (served traffic: --concurrency N --prompt P --output-tokens O)";
+    return setup.output_tokens > 0.0 || setup.platform.accelerator ? "" : fmt::format(", decoding alone{}", flags_of_traffic);
 }
 
 std::string limit_text(sweeps::Limit limit) {

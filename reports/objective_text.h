@@ -40,6 +40,9 @@ std::string load_text(const sweeps::Traffic& traffic);
 /// Whether answers have one token, which their prompts yield: there is no time between tokens then.
 inline bool has_one_token(const sim::RoundSetup& setup) { return setup.output_tokens > 0.0 && setup.output_tokens <= 1.0; }
 
+/// A sentence without what is for who is at a command line: flags.
+std::string on_a_page(std::string sentence);
+
 /// " (decoding alone; …)" with the flags that price served traffic; nothing where prompts count.
 std::string decoding_alone_text(const sim::RoundSetup& setup);
 

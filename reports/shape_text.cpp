@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "text/number_text.h"
+
 namespace treeline::reports {
 
 std::string drafted_text(const std::vector<sim::Speculation>& speculations, int speculation, int draft_tokens) {
@@ -20,6 +22,12 @@ std::string drafted_text(const std::vector<sim::Speculation>& speculations, int 
 
 std::string basis_text(sim::AcceptanceBasis basis) {
     return basis == sim::AcceptanceBasis::stated ? "" : fmt::format(" ({})", name_of(basis));
+}
+
+std::string pays_text(double break_even_accept_length, double draft_tokens) {
+    return break_even_accept_length > draft_tokens + 1.0
+               ? fmt::format("never pays with {:.0f} draft{}", draft_tokens, draft_tokens > 1.0 ? "s" : "")
+               : "pays above " + text::fixed_text(break_even_accept_length, 2);
 }
 
 std::string source_in_short(const sweeps::DrafterChoice& drafter) {

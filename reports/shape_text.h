@@ -15,6 +15,9 @@ std::string drafted_text(const std::vector<sim::Speculation>& speculations, int 
 /// The basis of an accept length, if that needs saying: " (extrapolated)", " (upper bound)", or nothing.
 std::string basis_text(sim::AcceptanceBasis basis);
 
+/// "pays above 1.40"; a round of so many drafts cannot yield more than one token beside them: "never pays with 3 drafts".
+std::string pays_text(double break_even_accept_length, double draft_tokens);
+
 /// Where its acceptance comes from, in at most two lines: "as you stated it", or the beginning of what its file says.
 std::string source_in_short(const sweeps::DrafterChoice& drafter);
 

@@ -31,6 +31,7 @@ std::vector<FigureOfServer> all_figures() {
     const auto energy = [](Joules value) { return text_of(value); };
     const auto dollars = [](Dollars value) { return text::dollars_text(1e6 * value.value()); };
     return {
+        {"requests/s", known(&ServerRow::requests_per_second, text::short_text_below)},
         {"tokens/s/device", [](const ServerRow& row) { return std::optional(text::short_text(row.tokens_per_second_device)); }},
         {"TPOT", known(&ServerRow::time_per_token, seconds)},
         {"TTFT", known(&ServerRow::first_token, seconds)},

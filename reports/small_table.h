@@ -19,6 +19,7 @@ struct ServerRow {
     std::optional<double> largest_batch;    ///< that memory holds
     std::optional<Joules> energy_per_token;
     std::optional<Dollars> price_per_token;
+    std::optional<double> requests_per_second = std::nullopt;  ///< that arrive, where the largest rate is asked for
 };
 
 std::string small_table(const std::vector<ServerRow>& rows);

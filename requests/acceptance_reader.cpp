@@ -152,7 +152,7 @@ void set_measured(const sim::AcceptanceOfTraffic& found, const std::string& name
         // A tree that was grown from the drafter's own ranks may be deeper than the one of assumed ranks, which is then
         // another.
         if (length <= tree.depth() + 1.0) {
-            choice.acceptance.measured.push_back({std::move(tree), length});
+            choice.acceptance.measured.push_back({std::move(tree), length, shape_text});
         }
     }
 }
@@ -307,6 +307,20 @@ void refuse_misspelt(const sim::TrafficKind& traffic, const std::vector<sim::Mea
     }
 }
 
+/// Sources of one publication after another name it once: "bench (commit 1): a.json", "b.json".
+std::vector<std::string> without_repetition(const std::vector<std::string>& sources) {
+    std::vector<std::string> names;
+    std::string before;
+    for (const std::string& source : sources) {
+        const std::size_t colon = source.find(": ");
+        const std::string publication = colon == std::string::npos ? "" : source.substr(0, colon + 2);
+        const bool again = !publication.empty() && publication == before;
+        names.push_back(again ? source.substr(publication.size()) : source);
+        before = publication;
+    }
+    return names;
+}
+
 }  // namespace
 
 AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim::TrafficKind& traffic,
@@ -328,7 +342,8 @@ AcceptanceChoice published_acceptance(const PublishedDrafter& drafter, const sim
                                   : fmt::format("{}: trees alone were measured", drafter.title);
     const bool derived = std::all_of(found.sources.begin(), found.sources.end(),
                                      [](const std::string& source) { return source.starts_with("derived"); });
-    choice.source = (derived ? "of " : "measured on ") + drafter.target + ": " + text::listed(found.sources, "and");
+    choice.source =
+        (derived ? "of " : "measured on ") + drafter.target + ": " + text::listed(without_repetition(found.sources), "and");
     if (!traffic.categories.empty() && found.kinds_are_known) {
         choice.acceptance.comes_from(sim::AcceptanceOrigin::same_kind);
     } else {

@@ -59,11 +59,12 @@ std::string plain(const std::string& name) {
     return text;
 }
 
-void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use) {
+void check_target(json::Reader& at, const PublishedDrafter& drafter, const DrafterUse& use, Descriptions& descriptions) {
     if (use.target != nullptr && !use.target->name.empty() && !read(at, drafter_keys::any_target) &&
-        !drafts_for(drafter, *use.target)) {
+        !drafts_for(drafter, *use.target) && !is_model_of_family(drafter, *use.target, descriptions)) {
         at.problem(drafter_keys::published,
-                   fmt::format("{} drafts for {}, not for {}; \"any_target\": true takes it, and its acceptance, all the same",
+                   fmt::format("{0} drafts for {1}, not for {2}; \"any_target\": true takes it, and its acceptance, all the "
+                               "same (--drafter '{{\"published\": \"{0}\", \"any_target\": true}}')",
                                drafter.name, drafter.target, use.target->name));
     }
 }
@@ -198,6 +199,9 @@ void take_as_known(const PublishedDrafter& drafter, const DrafterUse& use, sweep
         take_as_probable(drafter, true, choice, descriptions);
     } else {
         choice.acceptance.comes_from(sim::AcceptanceOrigin::other_target);
+        if (is_model_of_family(drafter, *use.target, descriptions)) {  // called as where nobody names it
+            choice.label += fmt::format(" ({})", measured_with_text({drafter, MeasuredWith::family}));
+        }
     }
     if (!use.lengths_stated) {
         limit_to_measured(choice.acceptance);
@@ -211,7 +215,7 @@ void read_published_drafter(json::Reader& at, Descriptions& descriptions, const 
     static_cast<void>(at.has(drafter_keys::any_target));
     try {
         const PublishedDrafter drafter = load_published_drafter(descriptions.drafters_folder(), name);
-        check_target(at, drafter, use);
+        check_target(at, drafter, use, descriptions);
         DescribedDrafter described = described_choice(drafter, with_other_keys(at, drafter), descriptions);
         const bool stated = at.has(drafter_keys::acceptance);
         const double fall = fall_where_needed(at, described.choice.drafter, descriptions, use);
@@ -338,6 +342,32 @@ void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterU
 
 }  // namespace
 
+namespace {
+
+/// That what is asked of published drafters changes nothing where the input states the acceptance.
+std::vector<std::string> remarks_on_stated(const json::Reader& at, const sim::TrafficKind& traffic) {
+    const FileJson stated = at.raw().value(std::string(drafter_keys::acceptance), FileJson());
+    const std::initializer_list<std::string_view> numbers = {acceptance_keys::rate, acceptance_keys::geometric,
+                                                             acceptance_keys::per_position, acceptance_keys::mean_length,
+                                                             acceptance_keys::curve};
+    const bool by_numbers = stated.is_object() && std::any_of(numbers.begin(), numbers.end(), [&](std::string_view key) {
+                                return stated.contains(std::string(key));
+                            });
+    std::vector<std::string> changing_nothing;
+    if (traffic.temperature) {
+        changing_nothing.emplace_back("temperature");
+    }
+    if (!traffic.thinking.empty()) {
+        changing_nothing.emplace_back("thinking");
+    }
+    if (!by_numbers || changing_nothing.empty()) {
+        return {};
+    }
+    return {"the acceptance is stated, and holds whatever " + text::listed(changing_nothing, "and") + " is asked for"};
+}
+
+}  // namespace
+
 sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, const DrafterUse& use) {
     sweeps::DrafterChoice choice;
     if (at.has(drafter_keys::published)) {
@@ -400,6 +430,8 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);
     choice.acceptance_remarks = std::move(acceptance.remarks);
+    const std::vector<std::string> of_stated = remarks_on_stated(at, use.traffic);
+    choice.acceptance_remarks.insert(choice.acceptance_remarks.end(), of_stated.begin(), of_stated.end());
     if (has_kind) {
         at.finish();
     }

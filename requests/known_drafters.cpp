@@ -155,6 +155,11 @@ std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions&
     return own;
 }
 
+bool is_model_of_family(const PublishedDrafter& drafter, const sim::Model& target, Descriptions& descriptions) {
+    return kind_of_drafter(drafter) == "model" && applies(drafter, target) && !drafts_for(drafter, target) &&
+           !target.vocabulary.empty() && Vocabularies(descriptions.catalogue().models).of(drafter.target) == target.vocabulary;
+}
+
 std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const sim::Model& target,
                                                  Descriptions& descriptions) {
     std::vector<KnownDrafter> found = known_drafters(target, descriptions);

@@ -31,6 +31,9 @@ std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions&
 /// if nothing was, and for MTP, which a checkpoint has or has not.
 std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const sim::Model& target, Descriptions& descriptions);
 
+/// Whether it is a model that was measured with another one of the target's vocabulary: it drafts for this one just as well.
+bool is_model_of_family(const PublishedDrafter& drafter, const sim::Model& target, Descriptions& descriptions);
+
 /// "measured with qwen3-14b"; empty where that is the target itself.
 std::string measured_with_text(const KnownDrafter& known);
 

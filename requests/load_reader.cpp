@@ -2,7 +2,14 @@
 
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 namespace treeline::requests {
+
+bool asks_for_most(const json::Reader& at) {
+    const auto rate = at.raw().find(std::string(name_of(sweeps::LoadKind::arrival_rate)));
+    return rate != at.raw().end() && rate->is_string() && rate->get<std::string>() == most_word;
+}
 
 sweeps::LoadKind load_kind_of(json::Reader& at, bool steady) {
     sweeps::LoadKind kind = sweeps::LoadKind::batch;

@@ -34,7 +34,12 @@ void read_load(json::Reader& root, sweeps::PointInput& input) {
     const sweeps::LoadKind kind = load_kind_of(root, input.output_tokens > 0.0);
     input.batch = read<double>(root, point_keys::batch);
     const double concurrency = read_or<double>(root, point_keys::concurrency, 1);
-    const double arrival_rate = read_or(root, point_keys::arrival_rate, 1.0);
+    double arrival_rate = 1.0;
+    if (asks_for_most(root)) {
+        root.problem(point_keys::arrival_rate, "\"most\" is a question for treeline recommend, which takes the limits, too");
+    } else {
+        arrival_rate = read_or(root, point_keys::arrival_rate, arrival_rate);
+    }
     input.load = {kind, kind == sweeps::LoadKind::batch         ? input.batch
                         : kind == sweeps::LoadKind::concurrency ? concurrency
                                                                 : arrival_rate};

@@ -40,6 +40,14 @@ void refuse_software(json::Reader& at, const sim::Platform& platform) {
             fmt::format("is set, but {} is an accelerator: it serves one sequence after the other", platform.device.name));
         static_cast<void>(read(at, platform_keys::token_budget));
     }
+    for (const auto& [key, why] :
+         {std::pair{platform_keys::power_limit.key, "what it draws follows from its clock and its units"},
+          std::pair{platform_keys::host_speed.key, "no host takes part in a round"},
+          std::pair{platform_keys::memory_utilisation.key, "its memory holds nothing but weights and states"}}) {
+        if (at.has(key)) {
+            at.problem(key, fmt::format("is set, but {} is an accelerator: {}", platform.device.name, why));
+        }
+    }
 }
 
 }  // namespace

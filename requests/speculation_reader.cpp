@@ -137,12 +137,17 @@ Shape chain_of(int draft_tokens) { return {sim::ChainShape{draft_tokens}, fmt::f
 
 }  // namespace
 
-SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise) {
+SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise,
+                                  const std::vector<std::string>& trees_otherwise) {
     std::vector<Shape> shapes;
     SpeculationAxis axis;
     const bool stated = at.has(shared_keys::draft_tokens) || at.has(shared_keys::shapes);
     for (int k = 1; !stated && otherwise && k <= *otherwise; ++k) {
         shapes.push_back(chain_of(k));
+    }
+    for (const std::string& tree : stated ? std::vector<std::string>() : trees_otherwise) {
+        const std::vector<Shape> named = read_text(at, shared_keys::shapes, tree, descriptions);
+        shapes.insert(shapes.end(), named.begin(), named.end());
     }
     if (at.has(shared_keys::draft_tokens) || (!stated && !otherwise)) {
         for (const int k : read(at, shared_keys::draft_tokens)) {

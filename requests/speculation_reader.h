@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "json/reader.h"
@@ -23,8 +24,10 @@ struct SpeculationAxis {
 ///                    trees: {"optimal": {"nodes": axis, "depth": axis, "children"?}}
 ///   "verification"?: "auto" or names. Without it, or with "auto", chains run unrolled (one sequence), branched shapes packed
 ///                    and unrolled. Names apply to chains and trees alike.
-/// At least one of draft_tokens and shapes is needed, unless `otherwise` says how long the chains are that are tried then.
-SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise = {});
+/// At least one of draft_tokens and shapes is needed, unless `otherwise` says how long the chains are that are tried then, and
+/// `trees_otherwise` which trees are.
+SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise = {},
+                                  const std::vector<std::string>& trees_otherwise = {});
 
 /// The same for one shape: a number under "draft_tokens", or "shape"; with neither, `fallback_draft_tokens`.
 std::vector<sim::Speculation> read_speculation(json::Reader& at, Descriptions& descriptions,

@@ -57,6 +57,7 @@ Json recommendation() {
          {"plain", "object", "the best plain decoding", sometimes},
          {"loads", "array", "the figures of each load", sometimes},
          {"saturation", "object?", "where requests come faster than they are answered", sometimes},
+         {"most_rate", "object?", "the largest rates of arrivals within the limits, where those were asked for", sometimes},
          {"capacity", "object", "what the memory holds", sometimes},
          {"schedule", "object", "draft tokens by batch", sometimes},
          {"policies", "array", "the best of each verification and rollback", sometimes},

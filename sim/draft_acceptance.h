@@ -16,6 +16,7 @@ namespace treeline::sim {
 struct MeasuredShape {
     DraftTree tree;
     double accept_length = 1.0;  ///< τ, the bonus token included
+    std::string name = {};       ///< of the tree, as inputs write it; empty where it has none
 };
 
 /// What is known about a drafter. `chain` says how often its first choice is accepted, by position; `siblings` how often the

@@ -63,7 +63,9 @@ Rows rows_of_category(const Rows& all, const std::string& category, const Traffi
     }
     if (traffic.temperature) {
         rows = nearest(rows, *traffic.temperature, [](const MeasuredAcceptance& row) { return row.temperature; });
-        if (rows.front()->temperature.value_or(*traffic.temperature) != *traffic.temperature) {
+        if (!rows.front()->temperature) {
+            result.remarks.push_back("no measurement of " + category + " states its temperature");
+        } else if (*rows.front()->temperature != *traffic.temperature) {
             result.remarks.push_back("acceptance of " + category +
                                      " was measured at another temperature, the nearest of which counts");
         }

@@ -96,7 +96,8 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
         return problems;
     }
     add(problems_of(setup.precision));
-    add(problems_of(setup.platform.device));
+    // What a design computes comes from its units: rules for what GPUs and CPUs are like say nothing of it.
+    add(setup.platform.accelerator ? problems_of(*setup.platform.accelerator) : problems_of(setup.platform.device));
     add(problems_of(setup.platform.stack));
     add(problems_of(setup.drafter, setup.target));
     add(setup.acceptance.problems());
@@ -126,7 +127,7 @@ std::vector<std::string> problems_of(const RoundSetup& setup) {
     if (std::find(usable.begin(), usable.end(), setup.rollback) == usable.end()) {
         problems.push_back(
             setup.target.name +
-            (has_recurrent_state(setup.target) ? " keeps a recurrent state, which '" : " keeps no recurrent state, so '") +
+            (has_recurrent_state(setup.target) ? " keeps a recurrent state, so '" : " keeps no recurrent state, so '") +
             std::string(name_of(setup.rollback)) + "' cannot be its rollback");
     }
     if (setup.speculations.empty() || !is_plain_decoding(setup.speculations.front())) {

@@ -103,7 +103,7 @@ std::vector<std::string> problems_of(const PointInput& input) {
                 if (of_row.empty() && of_load.empty()) {
                     return {};
                 }
-                found = {of_row.empty() ? of_load : input.speculations[i].label + ": " + of_row};
+                found = {of_row.empty() ? of_load : (input.speculates() ? input.speculations[i].label + ": " : "") + of_row};
             }
         }
         if (problems.empty()) {

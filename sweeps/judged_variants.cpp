@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sweeps/most_rate.h"
 #include "sweeps/parallel.h"
 #include "sweeps/recommend_inside.h"
 
@@ -135,6 +136,7 @@ void note_miss(const Prepared& prepared, std::size_t index, const Outcome& each,
     const std::optional<Miss> miss = greatest_miss(each, prepared, workload.limits);
     if (miss && miss->factor < outcome.nearest_miss) {
         outcome.nearest_miss = miss->factor;
+        outcome.nearest_limit = miss->limit;
         outcome.nearest_reason =
             at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
             sentence_of(miss->limit, each, prepared, workload.traffic, workload.limits);
@@ -167,6 +169,24 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
 }
 
 }  // namespace
+
+VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, const Variant& variant,
+                                  const Workload& workload) {
+    constexpr double nearly_alone = 1e-6;  // requests/s
+    VariantOutcome outcome;
+    for (const int speculation : prepared.problem.empty() ? prepared.speculations : std::vector<int>()) {
+        const double rate = most_rate(prepared.round, speculation, workload);
+        if (rate > 0.0) {
+            const Workload asked = at_rate(workload, rate);
+            const Outcome at_most = outcomes_of(prepared.round, {speculation}, asked.traffic, workload.objective).front();
+            outcome.candidates.push_back(candidate_of(prepared, index, speculation, at_most, workload.objective));
+            outcome.candidates.back().requests_per_second = rate;
+            outcome.candidates.back().overrun =
+                broken_at_rate(prepared.round, speculation, workload, (1.0 + nearly_alone) * rate) == Limit::load;
+        }
+    }
+    return outcome.candidates.empty() ? judge(prepared, index, variant, at_rate(workload, nearly_alone)) : outcome;
+}
 
 Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
     return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
@@ -269,6 +289,18 @@ Candidate candidate_of(const Prepared& prepared, std::size_t variant, const Draf
     return candidate;
 }
 
+std::optional<std::size_t> nearest_miss_of(const Judged& all) {
+    std::optional<std::size_t> nearest;
+    double least = sim::unlimited;
+    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
+        if (!all.variants[i].untrained && all.outcomes[i].nearest_miss < least) {
+            least = all.outcomes[i].nearest_miss;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
 Judged judged(const Workload& workload, unsigned threads) {
     Judged all;
     std::vector<Variant> variants = workload.variants;
@@ -281,7 +313,8 @@ Judged judged(const Workload& workload, unsigned threads) {
     all.outcomes.resize(all.variants.size());
     parallel_for(all.variants.size(), thread_count(threads), [&](std::size_t i) {
         all.prepared[i] = prepare(all.variants[i], workload);
-        all.outcomes[i] = judge(all.prepared[i], i, all.variants[i], workload);
+        const auto judge_one = workload.most_arrivals ? judge_at_most_rate : judge;
+        all.outcomes[i] = judge_one(all.prepared[i], i, all.variants[i], workload);
     });
     return all;
 }

@@ -52,11 +52,19 @@ double to_hundredths(double value) { return std::round(100.0 * value) / 100.0; }
 
 /// What a request takes of the devices that decode, from the moment that it is taken up to its last token, as one of `batch`:
 /// its own prompt, those before its first token, and its answer.
-Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, double context) {
-    const sim::RoundEstimate estimate = sim::evaluate(round, {speculation, batch, context});
+Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, const sim::RoundEstimate& estimate) {
     const double others = sim::sequences_of_group(round, batch) - 1.0;
     const double before_first = (1.0 + others * (1.0 - round.prompt_wait)) * (1.0 - round.prefill_pool);
     return sim::prompt_time(round, speculation) * before_first + estimate.time_per_token * round.output_tokens;
+}
+
+Seconds stay_of_request(const sim::CompiledRound& round, int speculation, double batch, double context) {
+    return stay_of_request(round, speculation, batch, sim::evaluate(round, {speculation, batch, context}));
+}
+
+/// Requests/s of a server with `batch` in service at all times.
+double rate_when_full(const sim::CompiledRound& round, int speculation, double batch, double context) {
+    return batch / stay_of_request(round, speculation, batch, context).value();
 }
 
 void settle_concurrency(const sim::CompiledRound& round, int speculation, double in_flight, double context,
@@ -81,21 +89,22 @@ void settle_concurrency(const sim::CompiledRound& round, int speculation, double
 
 void settle_arrivals(const sim::CompiledRound& round, int speculation, double rate, double context, SettledLoad& settled) {
     // The number of requests in service that the rate asks for, were there `others`; it grows more slowly than `others` as long
-    // as the rate can be served.
+    // as the rate can be served. A server that is always full still has one of its places for each request that comes.
+    const double all = settled.largest_batch;
     const auto asked_for = [&](double others) {
-        return rate * stay_of_request(round, speculation, others + 1.0, context).value();
+        return rate * stay_of_request(round, speculation, std::min(others + 1.0, all), context).value();
     };
-    const double high = settled.largest_batch - 1.0;
-    if (asked_for(high) > high) {
-        const double most = settled.largest_batch / stay_of_request(round, speculation, high + 1.0, context).value();
-        settled.batch = settled.largest_batch;
+    if (asked_for(all) > all) {
+        settled.batch = all;
         settled.waits_for_ever = true;
         settled.problem =
             fmt::format("{} requests/s are more than can be served: at most about {}/s, with the {:.0f} requests {}",
-                        text::short_text(rate), text::short_text(most), settled.largest_batch, text_of(settled.held_by));
+                        text::short_text(rate), text::short_text_below(rate_when_full(round, speculation, all, context)), all,
+                        text_of(settled.held_by));
         return;
     }
-    settled.batch = to_hundredths(1.0 + root_of(0.0, high, [&](double others) { return asked_for(others) > others; }));
+    const double others = root_of(0.0, all, [&](double tried) { return asked_for(tried) > tried; });
+    settled.batch = std::min(all, to_hundredths(1.0 + others));
 }
 
 /// A request that comes at random waits for the round in progress, and those that came during it read their prompts beside it.
@@ -112,6 +121,15 @@ Seconds first_token_of_arrival(const sim::RoundEstimate& at_batch, const sim::Co
     const double in_line = round.prefill_pool > 0.0 ? 1.0 : 1.0 + others / round.groups * (1.0 - round.prompt_wait);
     return prompt * in_line + Seconds(r + busy * (0.5 * square / mean + rate_of_group * square / mean * t)) +
            round.target_transfer + round.draft_transfer * round.row(speculation).holds_drafter;
+}
+
+/// What a request that comes at random waits until one of the places is free: of c places, the share u taken, each for a stay
+/// S, half of S/c · u^(√(2(c + 1)) − 1)/(1 − u) (Sakasegawa 1977; all of it where stays vary as much as their mean).
+Seconds wait_for_place(Seconds stay, double rate, const SettledLoad& settled) {
+    const double places = settled.largest_batch;
+    const double taken = rate * stay.value() / places;
+    return taken < 1.0 ? stay * (0.5 * std::pow(taken, std::sqrt(2.0 * (places + 1.0)) - 1.0) / (1.0 - taken) / places)
+                       : Seconds(sim::unlimited);
 }
 
 }  // namespace
@@ -155,6 +173,10 @@ double most_sequences(const sim::CompiledRound& round, int speculation, double c
     return std::min(sim::largest_that_fits(round, row, context), bound_beside_memory(round, row).sequences);
 }
 
+double most_arrivals(const sim::CompiledRound& round, int speculation, double context) {
+    return rate_when_full(round, speculation, std::max(1.0, most_sequences(round, speculation, context)), context);
+}
+
 SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, double sequences, double context) {
     SettledLoad settled;
     const sim::RoundRow& row = round.row(speculation);
@@ -181,13 +203,12 @@ sim::RoundEstimate under_load(const sim::CompiledRound& round, int speculation, 
         const double pool = round.prefill_pool * load.value * sim::prompt_time(round, speculation).value();
         estimate.tokens_per_second_device = tokens_per_second / (round.ranks * (1.0 + pool));
         estimate.price_per_token = round.price * Seconds((1.0 + pool) / tokens_per_second);
-        estimate.first_token = first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0);
+        estimate.first_token =
+            first_token_of_arrival(at_batch, round, speculation, load.value, settled.batch - 1.0) +
+            wait_for_place(stay_of_request(round, speculation, settled.batch, at_batch), load.value, settled);
     }
     if (settled.queued > 0.0) {  // Little's law for those who wait: as many leave as answers are finished
-        const double before = 1.0 + (sim::sequences_of_group(round, settled.batch) - 1.0) * (1.0 - round.prompt_wait);
-        const Seconds stay = sim::prompt_time(round, speculation) * (before * (1.0 - round.prefill_pool)) +
-                             estimate.time_per_token * round.output_tokens;
-        estimate.first_token += stay * (settled.queued / settled.batch);
+        estimate.first_token += stay_of_request(round, speculation, settled.batch, at_batch) * (settled.queued / settled.batch);
     }
     return estimate;
 }

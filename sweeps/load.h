@@ -62,6 +62,9 @@ SettledLoad settle_capped(const sim::CompiledRound& round, int speculation, doub
 /// engine's own limit.
 double most_sequences(const sim::CompiledRound& round, int speculation, double context);
 
+/// The most requests per second that arrive and are served: those of a server that is always full.
+double most_arrivals(const sim::CompiledRound& round, int speculation, double context);
+
 /// The estimate there: `at_batch` is that of the settled batch. TTFT counts the wait for a place among those in service and,
 /// under arrivals, for the round in progress. Under arrivals the device generates what is asked for and no more, so that its
 /// tokens/s and the price of a token follow from the rate.

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sweeps/most_rate.h"
 #include "sweeps/recommend_inside.h"
 
 namespace treeline::sweeps {
@@ -96,6 +97,33 @@ std::vector<std::optional<Candidate>> plain_candidates(const std::vector<Variant
     return plain;
 }
 
+/// The same where the largest rates are asked for: plain decoding at its own, or, where it serves none within the limits, at
+/// that of the best candidate.
+std::vector<std::optional<Candidate>> plain_at_most_rates(const Judged& all, const Workload& workload) {
+    std::vector<std::optional<Candidate>> plain(all.variants.size());
+    double largest = 0.0;
+    for (const VariantOutcome& outcome : all.outcomes) {
+        for (const Candidate& candidate : outcome.candidates) {
+            largest = std::max(largest, candidate.requests_per_second);
+        }
+    }
+    const Traffic asked = at_rate(workload, largest).traffic;
+    for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        if (!all.variants[i].plain() || !all.prepared[i].problem.empty()) {
+            continue;
+        }
+        if (!all.outcomes[i].candidates.empty()) {
+            plain[i] = all.outcomes[i].candidates.front();
+        } else {
+            plain[i] =
+                candidate_of(all.prepared[i], i, 0, outcomes_of(all.prepared[i].round, {0}, asked, workload.objective).front(),
+                             workload.objective);
+            plain[i]->objective = sim::unlimited;
+        }
+    }
+    return plain;
+}
+
 /// The best plain decoding on the devices and stack of a variant.
 const Candidate& plain_beside(const Variant& variant, const std::vector<Variant>& variants,
                               const std::vector<std::optional<Candidate>>& plain) {
@@ -124,7 +152,12 @@ void compare_with_best_plain(std::vector<Candidate>& candidates, const std::vect
     for (Candidate& candidate : candidates) {
         const Variant& variant = variants[candidate.variant];
         const Candidate& best = plain_beside(variant, variants, plain);
-        if (!candidate.gain_of_capacity) {
+        if (workload.most_arrivals) {
+            candidate.gain = best.objective / candidate.objective;
+            candidate.gain_of_capacity = true;
+            candidate.speedup = best.time_per_token / candidate.time_per_token;
+            candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, workload.objective);
+        } else if (!candidate.gain_of_capacity) {
             candidate.gain *= best.objective / plain_on_platform_of(variant, variants, plain)->objective;
             candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, workload.objective);
         }
@@ -209,9 +242,8 @@ Schedule best_schedule(const sim::CompiledRound& round, const Workload& workload
     return schedule;
 }
 
-/// The schedules of the recommended variant, and what its server holds.
-void add_schedules(const sim::CompiledRound& round, const Workload& workload, Recommendation& answer) {
-    const Candidate& best = answer.candidates.front();
+/// The schedules of the recommended variant, and what its server holds. `best` is the recommendation at the workload's loads.
+void add_schedules(const sim::CompiledRound& round, const Workload& workload, const Candidate& best, Recommendation& answer) {
     const Switching switching = answer.variants[best.variant].switching;
     answer.schedule =
         best_schedule(round, workload, switchable(runnable(round), workload.speculations, switching, best.speculation), best);
@@ -232,17 +264,11 @@ std::vector<std::size_t> excluded_of(const std::vector<VariantOutcome>& outcomes
     return excluded;
 }
 
-/// Of what can be run.
-std::optional<Exclusion> nearest_miss(const std::vector<Variant>& variants, const std::vector<VariantOutcome>& outcomes) {
-    std::optional<Exclusion> nearest;
-    double least = sim::unlimited;
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-        if (!variants[i].untrained && outcomes[i].nearest_miss < least) {
-            least = outcomes[i].nearest_miss;
-            nearest = Exclusion{variants[i].labels.text(), outcomes[i].nearest_reason, i};
-        }
-    }
-    return nearest;
+std::optional<Exclusion> nearest_exclusion(const Judged& all) {
+    const std::optional<std::size_t> nearest = nearest_miss_of(all);
+    return nearest
+               ? std::optional(Exclusion{all.variants[*nearest].labels.text(), all.outcomes[*nearest].nearest_reason, *nearest})
+               : std::nullopt;
 }
 
 }  // namespace
@@ -259,13 +285,66 @@ std::vector<DeviceChoice> best_of_each_device(const Recommendation& recommendati
     return choices;
 }
 
-RecommendationResult answer_for(const Workload& workload, unsigned threads) {
+namespace {
+
+/// Where plain decoding is the best, whatever drafts serves the largest rate, over it.
+std::optional<Candidate> best_that_drafts(const Judged& all, const Candidate& plain) {
+    std::optional<Candidate> best;
+    for (const VariantOutcome& outcome : all.outcomes) {
+        for (const Candidate& candidate : outcome.candidates) {
+            const bool drafts = candidate.draft_tokens > 0 && !all.variants[candidate.variant].untrained;
+            if (plain.draft_tokens == 0 && drafts && (!best || before(candidate, *best))) {
+                best = candidate;
+                best->gain = plain.objective / candidate.objective;
+            }
+        }
+    }
+    return best;
+}
+
+/// What a recommendation at its largest rate has beside others: the rate as its traffic, the limits that hold it there, and the
+/// accept length with which it would serve no more than plain decoding.
+void add_most_rate(const Judged& all, const Workload& workload, Recommendation& answer) {
+    Candidate& best = answer.candidates.front();
+    const sim::CompiledRound& round = all.prepared[best.variant].round;
+    Workload asked = at_rate(workload, best.requests_per_second);
+    asked.limits.minimum_gain = workload.limits.minimum_gain;
+    constexpr double nearly_alone = 1e-6;
+    const auto held_by = [&](const Candidate& candidate) {
+        const double more = std::max(nearly_alone, 1.01 * candidate.requests_per_second);
+        return broken_at_rate(all.prepared[candidate.variant].round, candidate.speculation, workload, more)
+            .value_or(Limit::load);
+    };
+    answer.most_rate = MostRate{best.requests_per_second, answer.plain.requests_per_second, held_by(best),
+                                held_by(answer.plain), best_that_drafts(all, best)};
+    answer.traffic = asked.traffic;
+    if (answer.speculate) {  // where plain decoding serves no rate, any is more
+        best.break_even_accept_length = accept_length_for_rate(round, best.speculation, workload,
+                                                               std::max(nearly_alone, best.requests_per_second / best.gain));
+    }
+    const Outcome there = outcomes_of(round, {best.speculation}, asked.traffic, asked.objective).front();
+    add_schedules(round, asked,
+                  candidate_of(all.prepared[best.variant], best.variant, best.speculation, there, asked.objective), answer);
+    answer.schedule.gain *= std::isfinite(best.gain) ? best.gain / there.gain : 1.0;
+}
+
+/// What beside the recommendation would be the better choice where its accept length is shorter.
+void add_flip(const Judged& all, const Workload& workload, Recommendation& answer) {
+    Candidate& best = answer.candidates.front();
+    answer.flip = flip_length_of(answer, all.prepared, workload);
+    if (workload.traffic.kind == LoadKind::arrival_rate && !best.gain_of_capacity) {
+        best.break_even_accept_length = accept_length_under_arrivals(
+            all.prepared[best.variant].round, best.plan, workload.traffic, workload.objective, best.objective * best.gain);
+    }
+}
+
+/// All candidates of judged variants, best first, in an answer that says nothing of the recommended one yet.
+Recommendation ranked(const Judged& all, const std::vector<std::optional<Candidate>>& plain, const Workload& workload) {
     Recommendation answer;
     answer.traffic = workload.traffic;
     answer.objective = workload.objective;
     answer.limits = workload.limits;
-    Judged all = judged(workload, threads);
-    answer.variants = std::move(all.variants);
+    answer.variants = all.variants;
     answer.speculations = workload.speculations;
     for (const VariantOutcome& of_variant : all.outcomes) {
         answer.candidates.insert(answer.candidates.end(), of_variant.candidates.begin(), of_variant.candidates.end());
@@ -274,30 +353,40 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
         answer.excluded.push_back({answer.variants[i].labels.text(), all.outcomes[i].reason, i});
     }
     answer.excluded.insert(answer.excluded.end(), workload.excluded.begin(), workload.excluded.end());
-    const auto plain = plain_candidates(answer.variants, all.prepared, workload);
     compare_with_best_plain(answer.candidates, answer.variants, plain, workload);
     std::sort(answer.candidates.begin(), answer.candidates.end(), before);
     answer.untrained = take_untrained(answer.candidates, answer.variants);
-    if (answer.candidates.empty()) {
-        return {std::nullopt, std::move(answer.excluded), nearest_miss(answer.variants, all.outcomes)};
-    }
-    const Candidate& best = answer.candidates.front();
     for (std::vector<Candidate>* list : {&answer.candidates, &answer.untrained}) {
         for (Candidate& candidate : *list) {
-            candidate.regret = candidate.objective / best.objective - 1.0;
+            candidate.regret =
+                answer.candidates.empty() ? 0.0 : candidate.objective / answer.candidates.front().objective - 1.0;
         }
     }
+    return answer;
+}
+
+}  // namespace
+
+RecommendationResult answer_for(const Workload& workload, unsigned threads) {
+    const Judged all = judged(workload, threads);
+    const auto plain =
+        workload.most_arrivals ? plain_at_most_rates(all, workload) : plain_candidates(all.variants, all.prepared, workload);
+    Recommendation answer = ranked(all, plain, workload);
+    if (answer.candidates.empty()) {
+        return {std::nullopt, std::move(answer.excluded), nearest_exclusion(all)};
+    }
+    const Candidate& best = answer.candidates.front();
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
     answer.plain = plain_beside(answer.variants[best.variant], answer.variants, plain);
-    add_schedules(all.prepared[best.variant].round, workload, answer);
-    answer.tradeoffs = tradeoffs_of(all.prepared, answer.variants, answer.settled);
-    if (answer.speculate) {
-        answer.flip = flip_length_of(answer, all.prepared, workload);
+    if (workload.most_arrivals) {
+        add_most_rate(all, workload, answer);
+    } else {
+        add_schedules(all.prepared[best.variant].round, workload, best, answer);
     }
-    if (answer.speculate && workload.traffic.kind == LoadKind::arrival_rate && !best.gain_of_capacity) {
-        answer.candidates.front().break_even_accept_length = accept_length_under_arrivals(
-            all.prepared[best.variant].round, best.plan, workload.traffic, workload.objective, best.objective * best.gain);
+    answer.tradeoffs = tradeoffs_of(all.prepared, answer.variants, answer.settled);
+    if (answer.speculate && !workload.most_arrivals) {
+        add_flip(all, workload, answer);
     }
     std::vector<Exclusion> excluded = answer.excluded;
     return {std::move(answer), std::move(excluded)};
@@ -305,7 +394,7 @@ RecommendationResult answer_for(const Workload& workload, unsigned threads) {
 
 RecommendationResult recommend(const Workload& workload, unsigned threads) {
     RecommendationResult result = answer_for(workload, threads);
-    if (result.recommendation) {
+    if (result.recommendation || workload.most_arrivals) {
         return result;
     }
     if (auto partly = without_unserved(workload, threads); partly && partly->recommendation) {

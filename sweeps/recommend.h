@@ -30,6 +30,9 @@ struct Candidate : TrafficMeans {
     sim::AcceptanceBasis basis = sim::AcceptanceBasis::stated;  ///< of its accept length
     double objective = 0.0;                                     ///< objective_of() its means; lower is better
     double regret = 0.0;                                        ///< objective / best objective − 1
+    /// Requests/s that it serves at most within the limits, where that is asked for (Workload::most_arrivals): all figures are
+    /// those at this rate, and the gain is the ratio of such rates. 0 otherwise, and where it serves none.
+    double requests_per_second = 0.0;
 };
 
 /// One line of a schedule: for batches from `batch_from` to `batch_to` draft this shape.
@@ -96,6 +99,13 @@ struct Saturation {
     bool was_for_latency = false;              ///< the objective that was asked for; the answer is for throughput
 };
 
+/// The largest rates of arrivals within the limits, in requests/s, and the limits that one per cent more breaks.
+struct MostRate {
+    double best = 0.0, plain = 0.0;  ///< of the recommendation, and of plain decoding; 0 where that serves none
+    Limit held_by = Limit::load, plain_held_by = Limit::load;  ///< load: the server is always full
+    std::optional<Candidate> drafting;                         ///< where plain decoding is recommended: the best that drafts
+};
+
 /// A device of the workload, and the best that it can do.
 struct DeviceChoice {
     std::string platform;  ///< VariantLabels::platform()
@@ -144,6 +154,7 @@ struct Recommendation {
     Capacity capacity;                     ///< of the recommended variant
     std::vector<UnservedLoad> unserved;    ///< left out of the traffic
     std::optional<Saturation> saturation;  ///< the traffic is a closed loop that keeps all servers full, then
+    std::optional<MostRate> most_rate;     ///< where it was asked for; the traffic is at the recommendation's rate
     Schedule schedule;                     ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sweeps/most_rate.h"
+
 namespace treeline::sweeps {
 
 Answer answer(RecommendInput input, unsigned threads) {
@@ -12,7 +14,14 @@ Answer answer(RecommendInput input, unsigned threads) {
         input.workload.objective = found->objective;
         input.workload.limits = found->limits;
     }
-    if (const auto& found = result.result.recommendation; found && found->speculate) {
+    if (const auto& found = result.result.recommendation; found && found->most_rate) {
+        if (auto trust = found->speculate ? trust_of_most_rate(*found, input.workload, input.errors) : std::nullopt) {
+            result.interval = std::move(trust->interval);
+            result.trust = std::move(trust->trust);
+        } else if (!found->speculate) {
+            result.rejected = rejected_at_most_rate(*found);
+        }
+    } else if (found && found->speculate) {
         const Candidate& best = found->candidates.front();
         result.interval =
             gain_interval(found->variants[best.variant].setup, best.plan, input.workload.traffic, input.workload.objective);

@@ -56,6 +56,7 @@ struct VariantOutcome {
     /// Of its configurations, the one that misses the limits on times and memory least: by what factor, and a sentence's end.
     double nearest_miss = sim::unlimited;
     std::string nearest_reason;
+    std::optional<Limit> nearest_limit;
 };
 
 /// All variants, ready and judged.
@@ -64,6 +65,13 @@ struct Judged {
     std::vector<Prepared> prepared;
     std::vector<VariantOutcome> outcomes;
 };
+
+/// The variant that misses the limits on times and memory least; nothing where none that can be run misses by these alone.
+std::optional<std::size_t> nearest_miss_of(const Judged& all);
+
+/// The candidates of a variant, each at the largest rate that it serves; else why it serves none.
+VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, const Variant& variant,
+                                  const Workload& workload);
 
 /// The workload's variants, and plain decoding on each of their platforms.
 Judged judged(const Workload& workload, unsigned threads);

@@ -213,13 +213,20 @@ UnmeasuredFactors unmeasured_factors(const GainInterval& interval) {
 }
 
 GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, const Traffic& traffic, Objective objective) {
-    const auto gain = [&](const sim::CompiledRound& round) {
-        return outcomes_of(round, {&plan, 1}, traffic, objective).front().gain;
+    const auto outcome = [&](const sim::CompiledRound& round) {
+        return outcomes_of(round, {&plan, 1}, traffic, objective).front();
     };
-    GainInterval interval;
-    const Outcome stated = outcomes_of(sim::compile_round(setup), {&plan, 1}, traffic, objective).front();
-    interval.value = stated.gain;
+    const Outcome stated = outcome(sim::compile_round(setup));
+    GainInterval interval =
+        gain_interval(setup, stated.gain, [&](const sim::CompiledRound& round) { return outcome(round).gain; });
     interval.of_capacity = stated.gain_of_capacity;
+    return interval;
+}
+
+GainInterval gain_interval(const sim::RoundSetup& setup, double stated,
+                           const std::function<double(const sim::CompiledRound&)>& gain) {
+    GainInterval interval;
+    interval.value = stated;
     for (UncertainRound& input : uncertain_rounds(setup)) {
         const double a = gain(input.low), b = gain(input.high);
         interval.inputs.push_back({std::move(input.input), std::move(input.range), std::min(a, b), std::max(a, b),

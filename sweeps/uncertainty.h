@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@ std::vector<UncertainRound> uncertain_rounds(const sim::RoundSetup& setup);
 
 /// The gain in the objective over the traffic (as Outcome::gain) of this setup under a plan, and its interval.
 GainInterval gain_interval(const sim::RoundSetup& setup, const DraftPlan& plan, const Traffic& traffic, Objective objective);
+
+/// The same of any other gain, which is `stated` with every input at its stated value.
+GainInterval gain_interval(const sim::RoundSetup& setup, double stated,
+                           const std::function<double(const sim::CompiledRound&)>& gain);
 
 /// An interval for the gain that holds what is unknown: what predictions missed where engines were measured, and how far the
 /// acceptance may lie from what is stated, with modes of the engine that are unknown (added in quadrature of logarithms:

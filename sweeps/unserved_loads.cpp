@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sweeps/recommend_inside.h"
+#include "text/number_text.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -22,9 +23,7 @@ double most_requests_served(const Judged& all, const TrafficPoint& point) {
         }
         const sim::CompiledRound& round = all.prepared[i].round;
         for (const int speculation : all.prepared[i].speculations) {
-            const double batch = std::max(1.0, most_sequences(round, speculation, point.context));
-            const sim::RoundEstimate full = sim::evaluate(round, {speculation, batch, point.context});
-            most = std::max(most, full.tokens_per_second_device * round.ranks / round.output_tokens);
+            most = std::max(most, most_arrivals(round, speculation, point.context));
         }
     }
     return most;
@@ -46,9 +45,15 @@ std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& poin
         }
     }
     const VariantOutcome& plain = all.outcomes.back();  // the last one is plain decoding
+    if (const std::optional<std::size_t> nearest = nearest_miss_of(all); nearest && plain.broken == Limit::load) {
+        const VariantOutcome& outcome = all.outcomes[*nearest];  // it keeps up: another limit is in its way
+        return Unserved{fmt::format("{}: {}", all.variants[*nearest].labels.text(), outcome.nearest_reason),
+                        outcome.nearest_limit};
+    }
     if (plain.broken == Limit::load && workload.traffic.kind == LoadKind::arrival_rate) {
-        return Unserved{fmt::format("at most about {:.3g} requests/s can be served", most_requests_served(all, point)),
-                        plain.broken};
+        return Unserved{
+            fmt::format("at most about {} requests/s can be served", text::short_text_below(most_requests_served(all, point))),
+            plain.broken};
     }
     return Unserved{plain.reason, plain.broken};
 }

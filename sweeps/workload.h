@@ -16,6 +16,8 @@ struct Workload {
     std::vector<Exclusion> excluded;  ///< platforms that were asked for but cannot be, and why; the answer repeats them
     std::vector<sim::Speculation> speculations = sim::chains_up_to(8);  ///< shapes to choose from; the first is plain decoding
     Traffic traffic;
+    /// The question is the largest rate of arrivals within the limits, at the traffic's contexts; its loads say nothing then.
+    bool most_arrivals = false;
     double prompt_tokens = 0.0;
     Limits limits;
     Objective objective = Objective::throughput;

@@ -87,6 +87,14 @@ std::string short_text(double value) {
     return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string short_text_below(double value) {
+    if (!std::isfinite(value) || value <= 0.0) {
+        return short_text(value);
+    }
+    const double step = std::pow(10.0, std::floor(std::log10(value)) - 2.0);
+    return short_text(std::floor(value / step) * step);
+}
+
 double rounded(double value, int digits) { return parse_number(fmt::format("{:.{}g}", value, digits)).value_or(value); }
 
 std::string grouped_text(long long value) {

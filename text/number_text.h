@@ -46,6 +46,9 @@ std::string percent_text(double share);
 std::string share_text(double share);
 /// Three significant digits, without exponent up to a million; whole numbers as such: "0.0123", "4.56", "4", "12346".
 std::string short_text(double value);
+
+/// The same of a positive value, never above it: for the most that is served.
+std::string short_text_below(double value);
 /// The double that so many significant digits name: 0.3333 for a third and 4.
 double rounded(double value, int digits);
 /// A count with thousands separators: "8,030,261,248".

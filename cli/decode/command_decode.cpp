@@ -1,5 +1,6 @@
 // treeline decode: speculative decoding run for real, with random weights, and timed phase by phase.
 #include <memory>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -20,26 +21,12 @@ struct DecodeCommandFlags {
     requests::DecodeFlags replaced;
 };
 
-void append(std::vector<double>& to, const std::vector<double>& more) { to.insert(to.end(), more.begin(), more.end()); }
-
-/// Runs one setup `repeat` times; every run has the same tokens, so only times are added.
 decoder::DecodeResult repeated(const decoder::DecodeSetup& setup, int repeat) {
-    decoder::DecodeResult all = decode(setup);
-    for (int run = 1; run < repeat; ++run) {
-        const decoder::DecodeResult more = decode(setup);
-        for (const auto phase :
-             {&decoder::PhaseSeconds::draft, &decoder::PhaseSeconds::verify, &decoder::PhaseSeconds::accept,
-              &decoder::PhaseSeconds::rollback, &decoder::PhaseSeconds::host, &decoder::PhaseSeconds::round}) {
-            append(all.seconds.*phase, more.seconds.*phase);
-        }
-        append(all.tokens_per_round, more.tokens_per_round);
-        for (std::size_t accepted = 0; accepted < all.rounds_by_accepted.size(); ++accepted) {
-            all.rounds_by_accepted[accepted] += more.rounds_by_accepted[accepted];
-        }
-        all.rounds += more.rounds;
-        all.prompt_seconds = std::min(all.prompt_seconds, more.prompt_seconds);
+    std::vector<decoder::DecodeResult> runs;
+    for (int run = 0; run < repeat; ++run) {
+        runs.push_back(decode(setup));
     }
-    return all;
+    return decoder::together(runs);
 }
 
 void run_decode(const DecodeCommandFlags& flags) {

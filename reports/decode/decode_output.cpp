@@ -69,6 +69,39 @@ std::string same_tokens_text(const decoder::DecodeAnswer& answer) {
                        answer.is_greedy() ? ": rounding decided between two ids" : ", as acceptance is given");
 }
 
+/// "1,240 (1,180 to 1,260 in 3 runs)".
+std::string rate_text(const DecodeResult& result) {
+    const std::vector<double>& runs = result.tokens_per_second_of_runs;
+    const auto [low, high] = std::minmax_element(runs.begin(), runs.end());
+    return text::short_text(result.tokens_per_second()) +
+           (runs.size() > 1
+                ? fmt::format(" ({} to {} in {} runs)", text::short_text(*low), text::short_text(*high), runs.size())
+                : "");
+}
+
+/// "rounds of 2.1 ms to 2.4 ms".
+std::string half_text(const DecodeResult& result) {
+    const auto [quick, slow] = result.middle_half();
+    return fmt::format("rounds of {} to {}", text_of(Seconds(quick)), text_of(Seconds(slow)));
+}
+
+double scatter_of(const decoder::DecodeAnswer& answer) {
+    return std::max(decoder::scatter_of(answer.decoded), answer.plain ? decoder::scatter_of(*answer.plain) : 0.0);
+}
+
+/// Notes of the run, and that its times are not to be relied on where they scatter.
+std::vector<std::string> notes_of(const decoder::DecodeAnswer& answer) {
+    constexpr double much = 0.2;
+    std::vector<std::string> notes = answer.decoded.notes;
+    if (const double scatter = scatter_of(answer); scatter > much) {
+        const bool several = answer.decoded.tokens_per_second_of_runs.size() > 1;
+        notes.push_back(fmt::format("{} are {} apart: something else may run on this machine, so do not rely on times{}.",
+                                    several ? "The fastest and the slowest run" : "The quartiles of rounds",
+                                    text::ratio_text(1.0 + scatter), several ? "" : "; --repeat 5 shows how runs differ"));
+    }
+    return notes;
+}
+
 std::string facts(const decoder::DecodeAnswer& answer) {
     const decoder::DecodeInput& input = answer.input;
     const decoder::DecodeSetup& setup = input.setup;
@@ -83,10 +116,8 @@ std::string facts(const decoder::DecodeAnswer& answer) {
     list.add("Rounds", fmt::format("{}, {} of them timed", answer.decoded.rounds, answer.decoded.seconds.round.size()));
     list.add("Accept length", fmt::format("{} (rounds by accepted drafts {})",
                                           text::fixed_text(answer.decoded.accept_length(), 2), accepted_text(answer.decoded)));
-    list.add("Tokens/s",
-             fmt::format("{}{}", text::short_text(answer.decoded.tokens_per_second()),
-                         answer.plain ? fmt::format(", plain {}", text::short_text(answer.plain->tokens_per_second()))
-                                      : std::string()));
+    list.add("Tokens/s", rate_text(answer.decoded) + (answer.plain ? ", plain " + rate_text(*answer.plain) : std::string()));
+    list.add("Middle half", half_text(answer.decoded) + (answer.plain ? ", plain " + half_text(*answer.plain) : std::string()));
     if (answer.plain) {
         list.add("Tokens", same_tokens_text(answer));
     }
@@ -108,6 +139,8 @@ Json result_json(const DecodeResult& result) {
     }
     rounds["tokens"] = result.tokens_per_round;
     return {{"tokens_per_second", result.tokens_per_second()},
+            {"tokens_per_second_of_runs", result.tokens_per_second_of_runs},
+            {"middle_half_seconds", {result.middle_half().first, result.middle_half().second}},
             {"accept_length", result.accept_length()},
             {"rounds", result.rounds},
             {"rounds_by_accepted", result.rounds_by_accepted},
@@ -133,7 +166,9 @@ std::string sentence_of(const decoder::DecodeAnswer& answer) {
                     text_of(Seconds(numerics::quantile(result.seconds.round, 0.5))),
                     text::fixed_text(result.accept_length(), 2), text::short_text(result.tokens_per_second()));
     if (answer.plain && !answer.plain->seconds.round.empty()) {
-        sentence += fmt::format(", {} of plain decoding", text::ratio_text(answer.speedup()));
+        constexpr double twice = 1.0;
+        sentence += scatter_of(answer) > twice ? "; times scatter too widely to compare with plain decoding"
+                                               : fmt::format(", {} of plain decoding", text::ratio_text(answer.speedup()));
     }
     return sentence + ".";
 }
@@ -141,10 +176,11 @@ std::string sentence_of(const decoder::DecodeAnswer& answer) {
 std::string decode_table(const decoder::DecodeAnswer& answer) {
     std::string text = answer.input.title.empty() ? "" : answer.input.title + "\n\n";
     text += text::wrapped(sentence_of(answer), 100) + "\n\n" + facts(answer) + "\n" + phase_table(answer);
-    for (const std::string& note : answer.decoded.notes) {
+    const std::vector<std::string> notes = notes_of(answer);
+    for (const std::string& note : notes) {
         text += "\nNote: " + text::wrapped(note, 100, "      ");
     }
-    return text + (answer.decoded.notes.empty() ? "" : "\n");
+    return text + (notes.empty() ? "" : "\n");
 }
 
 Json decode_json(const decoder::DecodeAnswer& answer) {
@@ -163,7 +199,7 @@ Json decode_json(const decoder::DecodeAnswer& answer) {
                  {"context_tokens", input.setup.context_tokens},
                  {"seed", input.setup.seed},
                  {"repeat", input.repeat},
-                 {"notes", answer.decoded.notes},
+                 {"notes", notes_of(answer)},
                  {"decoded", result_json(answer.decoded)}};
     if (answer.plain) {
         json["plain"] = result_json(*answer.plain);

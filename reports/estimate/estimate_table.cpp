@@ -248,11 +248,11 @@ std::string acceptance(const sweeps::PointEstimate& estimate) {
         return "";
     }
     const sweeps::DrafterChoice& drafter = *estimate.input.drafter;
-    return text::wrapped(
-               fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter.acceptance_text,
-                           source_in_short(drafter), text::fixed_text(estimate.speculative.accept_length, 2),
-                           basis_text(row_of(estimate).accepted.basis), text::fixed_text(estimate.break_even_accept_length, 2)),
-               screen_width) +
+    return text::wrapped(fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and {}.", drafter.acceptance_text,
+                                     source_in_short(drafter), text::fixed_text(estimate.speculative.accept_length, 2),
+                                     basis_text(row_of(estimate).accepted.basis),
+                                     pays_text(estimate.break_even_accept_length, row_of(estimate).draft_tokens)),
+                         screen_width) +
            "\n";
 }
 
@@ -365,6 +365,9 @@ std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
         notes.push_back(std::move(note));
     }
     if (std::string note = context_note(estimate.input); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
+    if (std::string note = one_by_one_note(estimate.input.platform); !note.empty()) {
         notes.push_back(std::move(note));
     }
     if (std::string note = version_note(estimate.input.platform.stack); !note.empty()) {

@@ -15,10 +15,11 @@ std::string sentence_of(const sweeps::FpgaEstimate& estimate) {
                            text::short_text(round.tokens_per_second), name_of(round.plain.bound));
     }
     return fmt::format(
-        "{} drafting with {} yields {} tokens/s, {} the speed of plain decoding; speculation pays above an accept "
-        "length of {}.",
-        where, run.drafter->name, text::short_text(round.tokens_per_second), text::ratio_text(round.speedup),
-        text::fixed_text(round.break_even_accept_length, 2));
+        "{} drafting with {} yields {} tokens/s, {} the speed of plain decoding; speculation {}.", where, run.drafter->name,
+        text::short_text(round.tokens_per_second), text::ratio_text(round.speedup),
+        round.break_even_accept_length > run.tree.depth() + 1.0
+            ? fmt::format("never pays with this draft, which yields at most {} tokens a round", run.tree.depth() + 1)
+            : fmt::format("pays above an accept length of {}", text::fixed_text(round.break_even_accept_length, 2)));
 }
 
 }  // namespace treeline::reports

@@ -100,6 +100,9 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
     if (!has_one_token(sweeps::recommended_variant(answer).setup)) {
         row.time_per_token = candidate.time_per_token;
     }
+    if (found.most_rate && candidate.requests_per_second > 0.0) {
+        row.requests_per_second = candidate.requests_per_second;
+    }
     const bool for_ever = sweeps::waits_for_ever(found, candidate);
     if (!for_ever) {
         row.first_token = candidate.time_to_first_token;
@@ -122,7 +125,10 @@ std::string figures(const sweeps::Answer& answer) {
     // The best plain decoding may share the model out in another way.
     const std::string &cut = found.variants[found.plain.variant].labels.device,
                       &recommended = found.variants[found.candidates.front().variant].labels.device;
-    std::vector<ServerRow> rows = {row_of(answer, found.plain, cut == recommended ? "plain" : "plain on " + cut)};
+    std::vector<ServerRow> rows;
+    if (!found.most_rate || found.most_rate->plain > 0.0) {
+        rows.push_back(row_of(answer, found.plain, cut == recommended ? "plain" : "plain on " + cut));
+    }
     if (found.speculate) {
         rows.push_back(row_of(answer, found.candidates.front(), "recommended"));
     }
@@ -192,6 +198,9 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer) {
     }
     const sim::RoundSetup& setup = sweeps::recommended_variant(answer).setup;
     const sweeps::Candidate& best = answer.result.recommendation->candidates.front();
+    if (std::string note = one_by_one_note(setup.platform); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
     if (std::string note = version_note(setup.platform.stack); !note.empty()) {
         notes.push_back(std::move(note));
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
+#include "reports/recommend/most_rate_text.h"
 #include "text/number_text.h"
 #include "text/wording.h"
 
@@ -84,8 +85,12 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
     if (found.saturation) {
         notes.push_back(saturation_note(*found.saturation));
     }
+    if (found.most_rate) {
+        notes.push_back(most_rate_note(found));
+    }
     for (const sweeps::UnservedLoad& load : found.unserved) {
-        notes.push_back(fmt::format("Left out, since nothing serves it: {}: {}.", point_text(load.point, kind), load.reason));
+        notes.push_back(fmt::format("Left out, since nothing serves it within the limits: {}: {}.",
+                                    point_text(load.point, kind), load.reason));
     }
     std::vector<std::string> off;
     for (std::size_t i = 0; i < found.traffic.points.size(); ++i) {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "reports/context_note.h"
@@ -6,6 +8,7 @@
 #include "reports/provenance_output.h"
 #include "reports/recommend/engines_output.h"
 #include "reports/recommend/loads_json.h"
+#include "reports/recommend/most_rate_text.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "reports/trust_text.h"
@@ -45,7 +48,8 @@ Json candidate_json(const sweeps::Recommendation& found, const sweeps::Candidate
             {"shape", speculation_of(found, c.speculation).label},
             {"verification", name_of(speculation_of(found, c.speculation).verification)},
             {"draft_tokens", c.draft_tokens},
-            {"gain", c.gain},
+            {"gain", std::isfinite(c.gain) ? Json(c.gain) : Json()},  // none: plain decoding serves no rate within the limits
+            {"requests_per_s", c.requests_per_second > 0.0 ? Json(c.requests_per_second) : Json()},
             {"gain_of_capacity", c.gain_of_capacity},
             {"speedup", c.speedup},
             {"tpot_ms", 1e3 * c.time_per_token.value()},
@@ -166,6 +170,7 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
         json["plain"] = candidate_json(found, found.plain);
         json["loads"] = loads_json(found);
         json["saturation"] = saturation_json(found);
+        json["most_rate"] = most_rate_json(found);
         json["capacity"] = capacity_json(found.capacity);
         json["schedule"] = schedule_json(found);
         json["policies"] = policies_json(found);

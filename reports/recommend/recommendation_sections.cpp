@@ -71,7 +71,9 @@ std::string each_load(const sweeps::Recommendation& found) {
         table.add({text::short_text(point.load), text::short_text(point.context), text::percent_text(point.share),
                    speculation <= 0 ? "off" : drafted_text(found.speculations, speculation, best.draft_tokens),
                    text::fixed_text(settled.batch, 1), text::fixed_text(settled.queued, 1), text_of(served.time_per_token),
-                   served.first_token > Seconds(0.0) ? text_of(served.first_token) : ""});
+                   sweeps::waits_for_ever(found, best) ? "grows"
+                   : served.first_token > Seconds(0.0) ? text_of(served.first_token)
+                                                       : ""});
     }
     for (const sweeps::UnservedLoad& load : found.unserved) {
         table.add({text::short_text(load.point.load), text::short_text(load.point.context), "", "not served"});

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
+#include "reports/recommend/most_rate_text.h"
 #include "reports/shape_text.h"
 #include "sweeps/variants.h"
 #include "text/number_text.h"
@@ -73,9 +74,10 @@ std::string left_out_text(const sweeps::Recommendation& found) {
     for (const sweeps::UnservedLoad& load : found.unserved) {
         share += load.point.share;
     }
-    return share > 0.0 ? fmt::format("; {} of the load that was asked for is left out, since nothing serves it",
-                                     text::percent_text(share))
-                       : "";
+    return share > 0.0
+               ? fmt::format("; {} of the load that was asked for is left out, since nothing serves it within the limits",
+                             text::percent_text(share))
+               : "";
 }
 
 /// "Run", unless plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
@@ -88,20 +90,23 @@ std::string drafting_sentence(const sweeps::Answer& answer, const std::string& w
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
+    const std::string run =
+        fmt::format("{} {} with {} drafting {} token{}{}", opening(answer), where, found.variants[best.variant].labels.drafter,
+                    best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(found));
+    if (found.most_rate) {
+        return most_rate_sentence(answer, run);
+    }
     // A server that can never catch up has no time to the first token.
     const bool under_load = answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !found.saturation;
     if (best.gain_of_capacity) {
         return fmt::format(
-            "{} {} with {} drafting {} token{}{}: plain decoding cannot serve these arrivals, and this can; at most it serves "
-            "{} "
-            "the requests that plain decoding does; {} per token",
-            opening(answer), where, found.variants[best.variant].labels.drafter, best.draft_tokens,
-            best.draft_tokens > 1 ? "s" : "", in_a_tree(found), text::ratio_text(best.gain), text_of(best.time_per_token));
+            "{}: plain decoding cannot serve these arrivals, and this can; at most it serves {} the requests that plain "
+            "decoding does; {} per token",
+            run, text::ratio_text(best.gain), text_of(best.time_per_token));
     }
     return fmt::format(
-        "{} {} with {} drafting {} token{}{}: {}, {} instead of {}{}", opening(answer), where,
-        found.variants[best.variant].labels.drafter, best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(found),
-        gain_text(best.gain, objective), figure_text(best, objective), objective_cell(found.plain, objective),
+        "{}: {}, {} instead of {}{}", run, gain_text(best.gain, objective), figure_text(best, objective),
+        objective_cell(found.plain, objective),
         other_side(best, found.plain, objective) + (under_load ? later_first_token(best, found.plain) : overload_text(found)));
 }
 
@@ -169,6 +174,9 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
     const sweeps::Candidate& plain = answer.result.recommendation->candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
     const std::string alone = decoding_alone_text(sweeps::recommended_variant(answer).setup);
+    if (answer.result.recommendation->most_rate) {
+        return most_rate_sentence(answer, fmt::format("Run {} without a drafter", where));
+    }
     if (answer.input.drafters.empty()) {
         return planner_sentence(*answer.result.recommendation, where, alone);
     }
@@ -280,9 +288,9 @@ std::string acceptance_text(const sweeps::Answer& answer) {
     if (drafter == nullptr) {
         return "";
     }
-    return fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and pays above {}.", drafter->acceptance_text,
+    return fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and {}.", drafter->acceptance_text,
                        source_in_short(*drafter), text::fixed_text(best.accept_length, 2), basis_text(best.basis),
-                       text::fixed_text(best.break_even_accept_length, 2));
+                       pays_text(best.break_even_accept_length, best.draft_tokens));
 }
 
 std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "reports/context_note.h"
+#include "reports/objective_text.h"
 #include "reports/provenance_output.h"
 #include "reports/recommend/load_notes.h"
 #include "reports/recommend/report_accelerators.h"
@@ -54,7 +55,7 @@ std::vector<std::string> notes_of(const sweeps::RecommendInput& input) {
 /// If nothing meets the limits, the page still says why.
 Json reasons_only(const sweeps::Answer& answer) {
     Json data = {{"format", "treeline-report"}, {"version", 1}, {"title", answer.input.title}};
-    data["summary"] = {{"sentence", sentence_of(answer)}};
+    data["summary"] = {{"sentence", on_a_page(sentence_of(answer))}};
     data["excluded"] = Json::array();
     for (const sweeps::Exclusion& exclusion : answer.result.excluded) {
         data["excluded"].push_back({{"label", exclusion.label}, {"reason", exclusion.reason}});
@@ -85,9 +86,9 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
     }
     const std::vector<std::string> of_input = notes_of(answer.input);
     notes.insert(notes.end(), of_input.begin(), of_input.end());
-    Json data = report_data({sentence_of(answer), answer.input.workload, *answer.result.recommendation, answer.input.provenance,
-                             acceptance_notes(answer.input), std::move(sections), std::move(notes), others,
-                             answer.trust ? &*answer.trust : nullptr});
+    Json data = report_data({on_a_page(sentence_of(answer)), answer.input.workload, *answer.result.recommendation,
+                             answer.input.provenance, acceptance_notes(answer.input), std::move(sections), std::move(notes),
+                             others, answer.trust ? &*answer.trust : nullptr});
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
         data["uncertainty"] = answer.rejected ? Json{{"sentence", rejected_text(*answer.rejected)}} : Json();
     }

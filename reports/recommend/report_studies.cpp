@@ -1,4 +1,5 @@
 #include "reports/recommend/report_studies.h"
+#include "reports/objective_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -108,7 +109,7 @@ bool engine_adapts(const sweeps::Answer& answer) {
 
 /// The study in a line, for engines that have no such rule.
 FigureSection in_one_line(FigureSection study, const sweeps::BanditAnswer& answer) {
-    study.text = sentence_of(answer) + " The engine that was priced has no such rule.";
+    study.text = on_a_page(sentence_of(answer)) + " The engine that was priced has no such rule.";
     study.figures.clear();
     return study;
 }

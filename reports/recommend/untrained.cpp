@@ -17,8 +17,11 @@ std::string untrained_note(const sweeps::Recommendation& found) {
     }
     const sweeps::Candidate& best = found.untrained.front();
     const sweeps::VariantLabels& labels = found.variants[best.variant].labels;
-    return fmt::format("A head trained for {} that accepts as {} would gain {} with {} drafts; none is known here.",
-                       labels.target, labels.drafter, text::ratio_text(best.gain), best.draft_tokens);
+    return fmt::format("A head trained for {} that accepts as {} would {} with {} drafts; none is known here.", labels.target,
+                       labels.drafter,
+                       found.most_rate ? fmt::format("serve {} requests/s", text::short_text_below(best.requests_per_second))
+                                       : "gain " + text::ratio_text(best.gain),
+                       best.draft_tokens);
 }
 
 std::string untrained_table(const sweeps::Recommendation& found, sweeps::Objective objective) {

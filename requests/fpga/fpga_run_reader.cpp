@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "requests/setup_reader.h"
 #include "requests/speculation_reader.h"
 #include "requests/tree_reader.h"
+#include "sim/fpga/widths.h"
 #include "text/number_text.h"
 
 namespace treeline::requests {
@@ -67,7 +69,8 @@ const std::array<Change, 15> changes = {{
     {"norm_lanes", [](const sweeps::FpgaRun& run) { return run.design.norm.lanes; },
      [](sweeps::FpgaRun& run, double value) { run.design.norm.lanes = value; }, "lanes of the normalisation", true},
     {"weight_bits", [](const sweeps::FpgaRun& run) { return run.design.weights.bits; },
-     [](sweeps::FpgaRun& run, double value) { run.design.weights.bits = value; }, "bits of a weight", true},
+     [](sweeps::FpgaRun& run, double value) { run.design = sim::fpga::with_weight_bits(std::move(run.design), value); },
+     "bits of a weight; products that a DSP holds, and what one takes of the fabric and of energy, follow", true},
     {"state_bits", [](const sweeps::FpgaRun& run) { return run.design.state.bits; },
      [](sweeps::FpgaRun& run, double value) { run.design.state.bits = value; }, "bits of an element of the state", true},
 }};

@@ -51,9 +51,11 @@ inline constexpr AxisKey concurrency{"concurrency",
                                      "instead: requests that clients keep in flight; needs `output_tokens`",
                                      "none",
                                      "; values, or with shares. Those that memory or the token budget do not hold wait"};
-inline constexpr PartKey arrival_rate{"arrival_rate", "number (1/s), list, or with shares",
-                                      "instead: requests that arrive at random; needs `output_tokens`", "none",
-                                      ". The batch follows by Little's law ([formula](cost-model.md#35-prompts))"};
+inline constexpr PartKey arrival_rate{
+    "arrival_rate", "number (1/s), list, or with shares; `most`",
+    "instead: requests that arrive at random; needs `output_tokens`", "none",
+    ". The batch follows by Little's law ([formula](cost-model.md#35-prompts)). `most` asks for the "
+    "largest rate within the limits, with and without drafts"};
 inline constexpr AxisKey context{"context",
                                  0,
                                  sim::longest_context,

@@ -77,6 +77,18 @@ std::optional<int> Candidates::longest_chain() const {
     return std::min(longest, most);
 }
 
+std::vector<std::string> Candidates::measured_trees() const {
+    std::vector<std::string> trees;
+    for (const sweeps::DrafterChoice& drafter : drafters) {
+        for (const sim::MeasuredShape& shape : drafter.acceptance.measured) {
+            if (!shape.name.empty() && std::find(trees.begin(), trees.end(), shape.name) == trees.end()) {
+                trees.push_back(shape.name);
+            }
+        }
+    }
+    return trees;
+}
+
 Candidates read_candidates(json::Reader& root, Descriptions& descriptions, const DrafterUse& use) {
     Candidates candidates;
     candidates.target = use.target->name;

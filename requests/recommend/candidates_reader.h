@@ -22,6 +22,8 @@ struct Candidates {
 
     /// Where the input may leave lengths of drafts open: as far as any of the drafters was measured, at most 16.
     [[nodiscard]] std::optional<int> longest_chain() const;
+    /// Trees that drafters were measured with, as inputs write them.
+    [[nodiscard]] std::vector<std::string> measured_trees() const;
 };
 
 /// Reads "drafters": a list, or "known", which may also be one of its elements and is meant where the key is absent. An element

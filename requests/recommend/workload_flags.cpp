@@ -10,6 +10,7 @@
 #include "requests/descriptions.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/workload_keys.h"
+#include "requests/load_reader.h"
 #include "requests/point_reader.h"
 #include "requests/recommend/candidates_reader.h"
 #include "text/parse_number.h"
@@ -292,7 +293,9 @@ KeyFlag as_for_a_point(std::string_view path) { return flags_at(point_flags(), {
 
 FlagJson batches_of_flag(const std::string& text) { return shares_of_flag("--batch", text); }
 FlagJson concurrencies_of_flag(const std::string& text) { return shares_of_flag("--concurrency", text); }
-FlagJson rates_of_flag(const std::string& text) { return shares_of_flag("--arrival-rate", text); }
+FlagJson rates_of_flag(const std::string& text) {
+    return text == most_word ? FlagJson(text) : shares_of_flag("--arrival-rate", text);
+}
 FlagJson contexts_of_flag(const std::string& text) { return shares_of_flag("--context", text); }
 
 }  // namespace
@@ -340,8 +343,10 @@ const std::vector<KeyFlag>& workload_flags() {
         {"--concurrency", "N[:SHARE],...", "traffic.concurrency",
          "Load: requests that clients keep in flight; needs --output-tokens: 32, 8,16,40, or with shares 8:0.3,16:0.5,40:0.2",
          concurrencies_of_flag},
-        {"--arrival-rate", "PER_SECOND[:SHARE],...", "traffic.arrival_rate",
-         "Load: requests that arrive at random; needs --output-tokens; in the same form", rates_of_flag},
+        {"--arrival-rate", "PER_SECOND[:SHARE],...|most", "traffic.arrival_rate",
+         "Load: requests that arrive at random; needs --output-tokens; in the same form; or most: the largest rate that is "
+         "served within the limits is the answer",
+         rates_of_flag},
         as_for_a_point("prompt_tokens"),
         as_for_a_point("output_tokens"),
         {"--batch", "N[:SHARE],...", "traffic.batch",

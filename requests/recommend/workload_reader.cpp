@@ -54,6 +54,9 @@ std::vector<sweeps::WeightedValue> read_rates(json::Reader& traffic) {
     constexpr json::NumberKey rate = point_keys::arrival_rate;
     const auto& raw = traffic.raw().at(std::string(rate));
     std::vector<sweeps::WeightedValue> values;
+    if (asks_for_most(traffic)) {  // what it is follows from the answer
+        return {{1.0, 1.0}};
+    }
     if (raw.is_array() && !raw.empty() && raw.front().is_object()) {
         for (json::Reader& element : traffic.objects(rate)) {
             const double value = element.number(share_keys::value, rate.low, rate.high);
@@ -82,7 +85,8 @@ std::vector<sweeps::WeightedValue> read_loads(json::Reader& traffic, sweeps::Loa
     return {};
 }
 
-sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests) {
+sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests, bool& most) {
+    most = asks_for_most(traffic);
     of_requests = read_traffic_kind(traffic);
     const sweeps::LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
     const std::vector<sweeps::WeightedValue> load = read_loads(traffic, kind);
@@ -123,7 +127,16 @@ sweeps::Limits read_limits(json::Reader& root) {
 }
 
 /// Under an arrival rate each configuration of a device generates what is asked for: in tokens/s and money all are the same.
-sweeps::Objective read_objective(json::Reader& root, sweeps::LoadKind kind) {
+sweeps::Objective read_objective(json::Reader& root, sweeps::LoadKind kind, bool most) {
+    if (most) {
+        const sweeps::Objective objective = read(root, workload_keys::objective);
+        if (objective != sweeps::Objective::throughput) {
+            root.problem(
+                workload_keys::objective,
+                fmt::format("is {}, but the largest rate within the limits is asked for: leave it out", name_of(objective)));
+        }
+        return sweeps::Objective::throughput;
+    }
     if (kind == sweeps::LoadKind::arrival_rate && !root.has(workload_keys::objective)) {
         return sweeps::Objective::latency;
     }
@@ -263,17 +276,22 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     sweeps::Workload& workload = input.workload;
     const RequestLengths lengths = read_request_lengths(root);
     sim::TrafficKind kind;
-    workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind);
+    workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind, workload.most_arrivals);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
     Candidates candidates;
     sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded, candidates);
-    workload.speculations = read_speculations(root, descriptions, candidates.longest_chain()).speculations;
+    // Trees of any shape are for accelerators, which are made for them; engines take the shapes that they are asked for.
+    const bool accelerated = std::any_of(lists.platforms.begin(), lists.platforms.end(),
+                                         [](const sim::Platform& platform) { return platform.accelerator.has_value(); });
+    workload.speculations = read_speculations(root, descriptions, candidates.longest_chain(),
+                                              accelerated ? candidates.measured_trees() : std::vector<std::string>())
+                                .speculations;
     for (sweeps::DrafterChoice& drafter : lists.drafters) {
         assume_siblings(drafter, workload.speculations);
     }
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
-    workload.objective = read_objective(root, workload.traffic.kind);
+    workload.objective = read_objective(root, workload.traffic.kind, workload.most_arrivals);
     check_objective(root, workload.objective, lists.platforms);
     root.finish();
     if (document.problems().empty()) {

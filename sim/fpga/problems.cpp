@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "sim/fpga/board.h"
 #include "sim/fpga/design.h"
+#include "sim/fpga/widths.h"
 
 namespace treeline::sim::fpga {
 namespace {
@@ -14,6 +17,8 @@ void require(bool holds, std::string sentence, std::vector<std::string>& problem
 
 bool whole_above_zero(double value) { return value >= 1.0 && value == std::floor(value); }
 
+std::string whole_text(double value) { return std::to_string(static_cast<long>(value)); }
+
 }  // namespace
 
 std::vector<std::string> problems_of(const Board& board) {
@@ -23,6 +28,15 @@ std::vector<std::string> problems_of(const Board& board) {
     require(board.resources.bram18s > 0.0, "a board needs BRAM", problems);
     require(board.bandwidth.value() > 0.0, "the memory bandwidth must be above zero", problems);
     require(board.clock_hz > 0.0, "the clock must be above zero", problems);
+    if (board.memory.value() > 0.0 && board.bandwidth.value() > 0.0) {
+        // Boards with HBM take 17 ms, those with DDR a quarter of a second: beyond, a prefix is wrong (TB/s for GB/s).
+        constexpr double shortest = 1e-3, longest = 100.0;
+        const double seconds = board.memory / board.bandwidth / Seconds(1.0);
+        require(seconds >= shortest && seconds <= longest,
+                "memory and memory_bandwidth of the board do not go together: reading all memory once would take " +
+                    std::to_string(seconds) + " s; is a unit wrong (TB/s for GB/s)?",
+                problems);
+    }
     return problems;
 }
 
@@ -49,6 +63,10 @@ std::vector<std::string> problems_of(const Design& design) {
     require(whole_above_zero(design.convolution.lanes), "the convolution needs at least one lane", problems);
     require(whole_above_zero(design.norm.lanes), "the norms need at least one lane", problems);
     require(design.weights.bits > 0.0 && design.state.bits > 0.0, "weights and states need bits", problems);
+    require(linear.products_per_dsp == 0.0 || std::max(design.weights.bits, linear.activation_bits) <= widest_factor,
+            "a DSP multiplies factors of at most " + whole_text(widest_factor) + " bits: weights have " +
+                whole_text(design.weights.bits) + ", activations " + whole_text(linear.activation_bits),
+            problems);
     require(design.memory_efficiency > 0.0 && design.memory_efficiency <= 1.0, "the memory efficiency lies between 0 and 1",
             problems);
     return problems;

@@ -158,4 +158,13 @@ expect 2 'does not fit at batch [0-9]+ and context 2048' study traffic input.jso
 changed '"h100-sxm"' '"h100-smx"'
 expect 2 'did you mean "h100-sxm"' study traffic input.json
 expect 2 'FILE' study traffic
+# The figures of docs/drafters.md are what the program prints.
+sed -n '/^\$ treeline study policies/,/^```$/p' "$SOURCE/docs/drafters.md" | sed '1d;$d' | grep -v '^\.\.\.$' >shown.txt
+"$TREELINE" study policies "$SOURCE/examples/policies/dspark-qwen3-14b-h100.json" >printed.txt
+while IFS= read -r line; do
+    checks=$((checks + 1))
+    grep -qxF -- "$line" printed.txt || fail "docs/drafters.md shows what study policies does not print: $line"
+done <shown.txt
+[ "$(wc -l <shown.txt)" = 3 ] || fail "the block of study policies was not found in docs/drafters.md"
+
 finish

@@ -44,7 +44,7 @@ grep -q 'vLLM' out.txt && fail "SGLang was priced, and flags of vLLM are printed
 arrives="--target qwen3-8b --device l40s --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 --prompt 2000 --output-tokens 400"
 expect 0 'at 1 requests/s: [0-9.]+x the speed of the same server .* per token instead of .*gain in time per token' estimate $arrives --draft-tokens 3 --arrival-rate 1
 expect 0 'this load is too much without the drafter; at most it serves 1\.[0-9]+x the +requests .*gain in +requests that can be served' estimate $arrives --draft-tokens 3 --arrival-rate 3
-expect 0 'plain decoding cannot serve these arrivals, and +this +can; at most it serves 1\.[0-9]+x .*at most about 3\.[0-9]+ requests/s can +be +served' recommend $arrives --arrival-rate 1,3,40
+expect 0 'plain decoding cannot serve these arrivals, and +this +can; at most it serves 1\.[0-9]+x .*at +most +about +3\.[0-9]+ +requests/s can +be +served' recommend $arrives --arrival-rate 1,3,40
 expect 0 'answer is +about +servers that are always full' recommend $arrives --arrival-rate 40
 
 # Decoding alone is called so in the first sentence, with the flags that change it; a load is not.

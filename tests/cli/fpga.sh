@@ -101,4 +101,13 @@ with_json '{"design": "specmamba-vck190", "target": "mamba2-2.7b", "lanes": [100
 expect 2 'no design fits: the smallest one needs [0-9,]+ DSPs' sweep input.json
 with_json '{"design": "specmamba-vck190", "target": "mamba2-2.7b", "trees": ["chain:4"], "drafters": [{"model": "mamba2-370m", "accept_lengths": [2, 3]}]}'
 expect 2 'accept_lengths: holds 2 numbers for 1 trees' sweep input.json
+# Products of wider weights take more of DSPs, LUTs and energy: with 8 bits half as many products take as much as all of 4.
+linear_of() { "$TREELINE" estimate "$SOURCE/examples/fpga/specmamba-vhk158.json" "$@" | sed -nE 's/^ *linear unit +([0-9,]+) +([0-9,]+).*/\1 \2/p'; }
+checks=$((checks + 1))
+[ "$(linear_of)" = "3,536 254,026" ] || fail "the linear unit of the stated design: $(linear_of)"
+[ "$(linear_of --set weight_bits=8 --set tokens=8)" = "$(linear_of)" ] ||
+    fail "8 tokens of 8 bits: $(linear_of --set weight_bits=8 --set tokens=8)"
+expect 2 'DSP' estimate "$SOURCE/examples/fpga/specmamba-vhk158.json" --set weight_bits=8
+expect 2 'at most 18 bits: weights have 32' estimate "$SOURCE/examples/fpga/specmamba-vhk158.json" --set weight_bits=32
+
 finish

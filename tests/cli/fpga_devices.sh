@@ -30,6 +30,16 @@ expect 0 'specmamba-vhk158 on u280' estimate --model mamba2-2.7b --device u280 -
 expect 0 'decodes at batch 8' estimate --model mamba2-2.7b --device lightmamba-u280 --batch 8
 expect 0 'on my-board' estimate --model mamba2-370m --device "$SOURCE/examples/fpga/my-board.json" --design specmamba-vck190
 
+for board in v80 u280 u50; do
+    expect 0 "lightmamba-vck190 on $board decodes" estimate --device "$board" --design lightmamba-vck190 --model mamba2-2.7b
+done
+expect 0 'tokens/s do not grow with it' estimate --device v80 --design lightmamba-vck190 --model mamba2-2.7b
+sed 's/"value": [0-9.]*, "unit": "GB\/s"/"value": 460, "unit": "TB\/s"/' "$SOURCE/hardware/fpga/u280.json" >terabytes.json
+expect 2 'memory and memory_bandwidth of the board do not go together' estimate --device terabytes.json --design lightmamba-u280 --model mamba2-2.7b
+expect 2 'power-limit: is set, but specmamba-vck190 is an accelerator' estimate --device specmamba-vck190 --model mamba2-2.7b --power-limit 20
+# The published drafter, in the tree that its paper measured.
+expect 0 'with model-mamba2-370m-on-mamba2-2.7b drafting 15 +tokens in the tree specmamba-16' recommend --device specmamba-vck190 --target mamba2-2.7b
+
 # Search: GPUs and boards together, with the reason for the choice.
 example=$SOURCE/examples/gpu-against-fpga.json
 expect 0 'Device +its best .* is the best device for energy per token: .* its tokens/s and .* its tokens/J' recommend --explain devices "$example"

@@ -127,4 +127,36 @@ awk -v b="$before" -v a="$after" -v said="$(value steps.json /schedule/steps/0/s
 expect 0 'Accept length' recommend --explain loads "$SOURCE/examples/llama-3.1-8b-h100.json"
 grep -q 'One more sequence' out.txt && fail "a step is reported where none is"
 
+# The largest rate within limits: it is served, a little more is not; one headline, table, JSON and page.
+most=(--target qwen3-8b --device l40s --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 --prompt 2000 --output-tokens 400)
+expect 0 'it serves at most [0-9.]+ requests/s within 30.0 ms per token, [0-9.]+x the [0-9.]+ requests/s of plain decoding\..*gain in requests +that can be served lies between.*requests/s +tokens/s/device.*Beyond [0-9.]+ requests/s the TPOT limit breaks' \
+    recommend "${most[@]}" --arrival-rate most --max-tpot-ms 30
+expect 0 'it serves at most [0-9.]+ requests/s, ' recommend "${most[@]}" --arrival-rate most
+expect 2 'the largest rate within the limits is asked for' recommend "${most[@]}" --arrival-rate most --objective cost
+expect 0 'qwen3-8b on l40s without a drafter: it serves at most' recommend --target qwen3-8b --device l40s --stack vllm --drafter none --prompt 2000 --output-tokens 400 --arrival-rate most
+expect 2 'a question for treeline recommend' estimate --target qwen3-8b --device l40s --stack vllm --prompt 2000 --output-tokens 400 --arrival-rate most
+expect 0 'serves at most' report "${most[@]}" --arrival-rate most --max-tpot-ms 30 --output most.html
+"$TREELINE" recommend "${most[@]}" --arrival-rate most --max-tpot-ms 30 --format json >most.json
+checks=$((checks + 1))
+[ "$(value most.json /most_rate/held_by)" = tpot ] || fail "held by $(value most.json /most_rate/held_by)"
+drafts=$(value most.json /recommendation/draft_tokens) rate=$(value most.json /most_rate/requests_per_s_recommended)
+tpot_at() { # FACTOR
+    "$TREELINE" estimate --target qwen3-8b --device l40s --stack vllm --drafter eagle3 --acceptance 0.7,0.5,0.35 --prompt 2000 \
+        --output-tokens 400 --draft-tokens "$drafts" --arrival-rate "$(awk -v r="$rate" -v f="$1" 'BEGIN { printf "%.9f", r * f }')" \
+        --format json >point.json
+    value point.json /speculative/tpot_ms
+}
+checks=$((checks + 1))
+awk -v at="$(tpot_at 1)" -v more="$(tpot_at 1.01)" 'BEGIN { exit !(at <= 30.001 && more > 30) }' ||
+    fail "at the largest rate a token takes $(tpot_at 1) ms, at one per cent more $(tpot_at 1.01)"
+
+# What is said to be the most is served.
+for served_most in 'qwen3-8b l40s vllm 2000 400' 'llama-3.1-8b h100-sxm sglang 355 740'; do
+    read -r model device stack prompt output <<<"$served_most"
+    ask=(estimate --target "$model" --device "$device" --stack "$stack" --prompt "$prompt" --output-tokens "$output" --arrival-rate)
+    said=$("$TREELINE" "${ask[@]}" 1000 | tr '\n' ' ' | sed -E 's/.*at +most +about +([0-9.]+)\/s.*/\1/')
+    checks=$((checks + 1))
+    "$TREELINE" "${ask[@]}" "$said" | grep -q 'more than can be' && fail "$model: $said requests/s are said to be the most, and are refused"
+done
+
 finish

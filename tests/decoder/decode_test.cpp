@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "decoder/decode_study.h"
 #include "decoder/drafting.h"
 #include "decoder/given_acceptance.h"
 #include "decoder/phases.h"
@@ -220,6 +222,45 @@ TEST_CASE("a CUDA decoder says why it cannot run, or runs") {
     CHECK(decode(setup).tokens.front().size() == 20);
     setup.device_index = 1000;
     CHECK_THROWS_WITH(decode(setup), Catch::StartsWith("there is no CUDA device 1000"));
+}
+
+namespace {
+
+/// Rounds of these seconds, of which each yields two tokens.
+DecodeResult rounds_of(std::vector<double> seconds) {
+    DecodeResult result;
+    result.tokens_per_round.assign(seconds.size(), 2.0);
+    result.rounds = static_cast<int>(seconds.size());
+    result.seconds.round = std::move(seconds);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("tokens/s are those of the median round: what else ran on the machine for a while counts for little") {
+    const DecodeResult quiet = rounds_of({0.01, 0.01, 0.01, 0.01, 0.01}), busy = rounds_of({0.01, 0.01, 0.01, 0.01, 5.0});
+    CHECK(quiet.tokens_per_second() == Approx(200.0));
+    CHECK(busy.tokens_per_second() == Approx(200.0));
+    DecodeAnswer answer;
+    answer.decoded = busy;
+    answer.plain = quiet;
+    CHECK(answer.speedup() == Approx(1.0));
+    CHECK(rounds_of({}).tokens_per_second() == 0.0);
+    CHECK(rounds_of({0.01, 0.02, 0.03, 0.04, 0.05}).middle_half() == std::pair{0.02, 0.04});
+}
+
+TEST_CASE("runs are timed together, and by how much they scatter is known") {
+    const DecodeResult one = together({rounds_of({0.01, 0.01, 0.01, 0.012})});
+    CHECK(one.tokens_per_second_of_runs.size() == 1);
+    CHECK(scatter_of(one) == Approx(0.05));  // the upper quartile is 10.5 ms
+    const DecodeResult two = together({rounds_of({0.01, 0.01}), rounds_of({0.015, 0.015})});
+    CHECK(two.rounds == 4);
+    CHECK(two.seconds.round.size() == 4);
+    CHECK(two.tokens_per_round.size() == 4);
+    CHECK(two.tokens_per_second_of_runs.size() == 2);
+    CHECK(scatter_of(two) == Approx(0.5));
+    CHECK(two.tokens_per_second() == Approx(2.0 / 0.0125));
+    CHECK(scatter_of(together({rounds_of({})})) == 0.0);
 }
 
 }  // namespace decode_test

@@ -5,6 +5,7 @@
 #include "setups.h"
 #include "sim/fpga/resources.h"
 #include "sim/fpga/round.h"
+#include "sim/fpga/widths.h"
 #include "sim/trees/tree_shape.h"
 
 namespace fpga_round_test {
@@ -246,6 +247,33 @@ TEST_CASE("What has no width, no lanes, no tokens or no cycles is no design", "[
     CHECK(wrong_board([](Board& b) { b.resources.bram18s = 0.0; }) == 1);
     CHECK(wrong_board([](Board& b) { b.bandwidth = BytesPerSecond(0.0); }) == 1);
     CHECK(wrong_board([](Board& b) { b.clock_hz = 0.0; }) == 1);
+    CHECK(wrong_board([](Board& b) { b.bandwidth = 1e3 * b.bandwidth; }) == 1);   // TB/s for GB/s
+    CHECK(wrong_board([](Board& b) { b.bandwidth = 1e-2 * b.bandwidth; }) == 0);  // slow, but a board may be
+    Board terabytes = Setup().board;
+    terabytes.memory = Bytes(8e9);
+    terabytes.bandwidth = BytesPerSecond(460e12);
+    CHECK_THAT(problems_of(terabytes).front(), Catch::Contains("memory and memory_bandwidth of the board"));
+}
+
+TEST_CASE("wider weights take more of the DSPs, the fabric around them and energy: four, two and one product a DSP") {
+    const Design stated = Setup().design;
+    REQUIRE(stated.weights.bits == 4.0);
+    REQUIRE(stated.linear.activation_bits == 4.0);
+    for (const auto& [bits, products] : {std::pair{2.0, 4.0}, {4.0, 4.0}, {5.0, 2.0}, {8.0, 2.0}, {9.0, 1.0}, {16.0, 1.0}}) {
+        const Design wider = with_weight_bits(stated, bits);
+        CHECK(products_a_dsp(bits, 4.0) == products);
+        CHECK(products_a_dsp(4.0, bits) == products);
+        CHECK(wider.weights.bits == bits);
+        CHECK(wider.linear.products_per_dsp == products);
+        CHECK(wider.fabric.luts_per_multiplier == Approx(stated.fabric.luts_per_multiplier * 4.0 / products));
+        CHECK(wider.power.per_product.value() == Approx(stated.power.per_product.value() * 4.0 / products));
+        CHECK(problems_of(wider).empty());
+    }
+    CHECK_THAT(problems_of(with_weight_bits(stated, 19.0)).front(), Catch::Contains("at most 18 bits: weights have 19"));
+    Design of_luts = stated;
+    of_luts.linear.products_per_dsp = 0.0;
+    CHECK(with_weight_bits(of_luts, 32.0).linear.products_per_dsp == 0.0);
+    CHECK(problems_of(with_weight_bits(of_luts, 32.0)).empty());
 }
 
 }  // namespace fpga_round_test

@@ -2,6 +2,8 @@
 // is.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include <cmath>
 #include <map>
 #include <set>
@@ -92,6 +94,55 @@ TEST_CASE("a drafter of another target is refused unless that is asked for") {
         "drafter": {"published": "eagle3-llama-3.1-8b", "any_target": true}})");
     CHECK(elsewhere.drafter->acceptance.origin == sim::AcceptanceOrigin::other_target);
     CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b")").empty());
+}
+
+TEST_CASE("a model drafts for targets of its vocabulary, called as where nobody names it") {
+    const sweeps::PointInput input =
+        point(R"({"target": "qwen3-32b", "platform": "h100-sxm", "drafter": "model-qwen3-0.6b-on-qwen3-8b"})");
+    CHECK(input.drafter->label == "model-qwen3-0.6b-on-qwen3-8b (measured with qwen3-8b)");
+    CHECK(input.drafter->acceptance.origin == sim::AcceptanceOrigin::other_target);
+    CHECK(point_problem(R"("drafter": "model-qwen3-0.6b-on-qwen3-8b")", "llama-3.1-8b").find("drafts for qwen3-8b") !=
+          std::string::npos);
+    CHECK(point_problem(R"("drafter": "eagle3-llama-3.1-8b")", "qwen3-8b")
+              .find("--drafter '{\"published\": \"eagle3-llama-3.1-8b\", \"any_target\": true}'") != std::string::npos);
+}
+
+TEST_CASE("what measurements do not say, and what a stated acceptance does not depend on, has a remark") {
+    const auto remarks = [](const std::string& drafter, const std::string& traffic) {
+        return point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", "traffic": {)" + traffic + R"(}, "drafter": )" +
+                     drafter + "}")
+            .drafter->acceptance_remarks;
+    };
+    const std::string stated = R"({"kind": "eagle3", "acceptance": {"per_position": [0.7, 0.5]}})";
+    const std::string published = R"("ngram-llama-3.1-8b")";  // states no temperature
+    CHECK(remarks(published, "").empty());
+    REQUIRE_FALSE(remarks(published, R"("temperature": 0.7)").empty());
+    CHECK(remarks(published, R"("temperature": 0.7)").front() == "no measurement of math states its temperature");
+    CHECK(remarks(stated, "").empty());
+    CHECK(remarks(stated, R"("temperature": 0.7)") ==
+          std::vector<std::string>{"the acceptance is stated, and holds whatever temperature is asked for"});
+    CHECK(remarks(stated, R"("temperature": 0.7, "thinking": "on")").front().find("temperature and thinking") !=
+          std::string::npos);
+    // One publication is named once.
+    const std::string source =
+        point(R"({"target": "llama-3.1-8b", "platform": "h100-sxm", "drafter": )" + published + "}").drafter->acceptance_source;
+    CHECK(source.find("SpecDecode-Bench/simulator") == source.rfind("SpecDecode-Bench/simulator"));
+}
+
+TEST_CASE("SpecMamba's drafter is as its paper's Table V has it, with the bonus token") {
+    const sweeps::PointInput input =
+        point(R"({"target": "mamba2-2.7b", "platform": "specmamba-vck190", "drafter": "model-mamba2-370m-on-mamba2-2.7b",
+                  "traffic": {"categories": {"code": 1}}, "shape": "specmamba-16"})");
+    REQUIRE(input.drafter);
+    const auto& measured = input.drafter->acceptance.measured;
+    REQUIRE(measured.size() == 4);
+    const auto of_16 =
+        std::find_if(measured.begin(), measured.end(), [](const auto& shape) { return shape.name == "specmamba-16"; });
+    REQUIRE(of_16 != measured.end());
+    CHECK(of_16->tree.nodes() == 15);
+    CHECK(of_16->tree.depth() == 8);
+    CHECK(of_16->accept_length == Approx(5.82 + 1.0));
+    CHECK(input.drafter->acceptance.chain.accept_length(5) == Approx(2.05 + 1.0).epsilon(0.02));
 }
 
 TEST_CASE("impossible keys of a published drafter are sentences") {

@@ -330,4 +330,45 @@ TEST_CASE("prefill and token budget of a platform") {
     CHECK(point.load.value == 4.0);
 }
 
+TEST_CASE("the largest rate within the limits is a question of its own") {
+    const auto asked = [](const std::string& more) {
+        return R"({"target": "llama-3.1-8b", "platforms": "h100-sxm", "drafters": [], "traffic": {"arrival_rate": "most"},
+                   "prompt_tokens": 300, "output_tokens": 200)" +
+               more + "}";
+    };
+    const sweeps::RecommendInput input = read(asked(R"(, "limits": {"tpot_ms": 20})"), workload_in);
+    CHECK(input.workload.most_arrivals);
+    CHECK(input.workload.traffic.kind == sweeps::LoadKind::arrival_rate);
+    CHECK(input.workload.objective == sweeps::Objective::throughput);
+    CHECK_FALSE(read(R"({"target": "llama-3.1-8b", "platforms": "h100-sxm", "drafters": [], "traffic": {"arrival_rate": 2},
+                         "prompt_tokens": 300, "output_tokens": 200})",
+                     workload_in)
+                    .workload.most_arrivals);
+    const std::vector<std::string> latency = problems(asked(R"(, "objective": "latency")"), workload_in);
+    REQUIRE(latency.size() == 1);
+    CHECK_THAT(latency.front(), Catch::Contains("the largest rate within the limits is asked for"));
+    CHECK_FALSE(problems(R"({"target": "llama-3.1-8b", "platforms": "h100-sxm", "drafters": [],
+                             "traffic": {"arrival_rate": "least"}, "prompt_tokens": 300, "output_tokens": 200})",
+                         workload_in)
+                    .empty());
+}
+
+TEST_CASE("trees that a drafter was measured with are tried on accelerators, and not on GPUs") {
+    const auto shapes_on = [](const std::string& platform) {
+        std::vector<std::string> labels;
+        for (const sim::Speculation& speculation :
+             read(R"({"target": "mamba2-2.7b", "platforms": ")" + platform + R"(", "traffic": {"batch": 1, "context": 1024}})",
+                  workload_in)
+                 .workload.speculations) {
+            labels.push_back(speculation.label);
+        }
+        return labels;
+    };
+    const auto holds_tree = [](const std::vector<std::string>& labels) {
+        return std::find(labels.begin(), labels.end(), "specmamba-16") != labels.end();
+    };
+    CHECK(holds_tree(shapes_on("specmamba-vck190")));
+    CHECK_FALSE(holds_tree(shapes_on("h100-sxm")));
+}
+
 }  // namespace workload_reader_test

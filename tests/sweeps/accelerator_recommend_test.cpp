@@ -97,6 +97,16 @@ TEST_CASE("An H100 is recommended for tokens/s over both SpecMamba boards, each 
     }
 }
 
+TEST_CASE("A design on a larger board is priced: what it computes comes from its units, however fast the memory") {
+    for (const char* board : {"v80", "u280", "u50", "vhk158"}) {
+        sim::RoundSetup setup = variant_on("lightmamba-vck190").setup;
+        setup.platform = hardware::load_hardware(source_folder() / "hardware", board, "lightmamba-vck190").value;
+        INFO(board);
+        CHECK(problems_of(setup).empty());
+        CHECK(sim::evaluate(sim::compile_round(setup), {0, 1.0, 1024.0}).time_per_token > Seconds(0.0));
+    }
+}
+
 TEST_CASE("What is unknown of an accelerator is its memory's bandwidth and its clock, either way") {
     const sim::RoundSetup setup = variant_on("specmamba-vhk158").setup;
     const std::vector<UncertainRound> inputs = uncertain_rounds(setup);

@@ -49,6 +49,12 @@ sim::RoundEstimate loaded(const sim::CompiledRound& round, LoadKind kind, double
     return under_load(round, 0, {kind, value}, load, sim::evaluate(round, {0, load.batch, 0.0}));
 }
 
+/// Until a place is free: memory holds ten sequences.
+double wait_for_place(double stay, double rate, double places = 10) {
+    const double taken = rate * stay / places;
+    return 0.5 * stay / places * std::pow(taken, std::sqrt(2 * (places + 1)) - 1) / (1 - taken);
+}
+
 }  // namespace
 
 TEST_CASE("a batch is what it is, unless the token budget of a step holds fewer") {
@@ -151,12 +157,17 @@ TEST_CASE("arrivals keep as many in service as stay: rate times stay") {
         CHECK(settled(round, LoadKind::arrival_rate, rate).problem.empty());
         CHECK(settled(round, LoadKind::arrival_rate, rate).largest_batch == 10.0);
     }
-    CHECK(settled(round, LoadKind::arrival_rate, 9.0 / 56).problem.empty());  // all ten
+    CHECK(settled(round, LoadKind::arrival_rate, 9.0 / 56).batch == 10.0);      // all ten
+    CHECK(settled(round, LoadKind::arrival_rate, 9.999 / 56).problem.empty());  // and always
+    CHECK(most_arrivals(round, 0, 0.0) == Approx(10.0 / 56));
+    CHECK_FALSE(settled(round, LoadKind::arrival_rate, 10.001 / 56).problem.empty());
     const SettledLoad refused = settled(round, LoadKind::arrival_rate, 0.2);
     CHECK(refused.batch == 10.0);
     CHECK(
         refused.problem ==
-        "0.200 requests/s are more than can be served: at most about 0.179/s, with the 10 requests that memory holds");  // 10/56
+        "0.200 requests/s are more than can be served: at most about 0.178/s, with the 10 requests that memory holds");  // 10/56
+                                                                                                                         // =
+                                                                                                                         // 0.1786
 }
 
 TEST_CASE("the first token of a request that arrives at random") {
@@ -171,8 +182,10 @@ TEST_CASE("the first token of a request that arrives at random") {
     // A round takes 2 s and 1 s (a quarter of 4) for each prompt that came during the one before.
     const double mean = 2 / (1 - rate), square = mean * mean + rate * mean;
     const double busy = 1 - std::exp(-others);
-    CHECK(e.first_token.value() ==
-          Approx(4 * (1 + 0.75 * others) + 2 + busy * (0.5 * square / mean + rate * square / mean)).epsilon(1e-12));
+    CHECK(e.first_token.value() == Approx(4 * (1 + 0.75 * others) + 2 + busy * (0.5 * square / mean + rate * square / mean) +
+                                          wait_for_place(20 + 4 * others, rate))
+                                       .epsilon(1e-12));
+    CHECK(loaded(round, LoadKind::arrival_rate, 9.9999 / 56).first_token.value() > 1e4);  // hardly any place is ever free
     CHECK(e.tokens_per_second_device == Approx(rate * 8 / 2).epsilon(1e-12));
     CHECK(e.price_per_token.value() == Approx(3 / (rate * 8)).epsilon(1e-12));
 }
@@ -201,7 +214,7 @@ TEST_CASE("a pool that reads prompts: devices of it count, and nobody waits for 
     CHECK(e.tokens_per_second_device == Approx(2 / (1 + rate * 4)).epsilon(1e-12));
     CHECK(e.price_per_token.value() == Approx(3 * (1 + rate * 4) / 2).epsilon(1e-12));
     const double others = settled(round, LoadKind::arrival_rate, rate).batch - 1;
-    const double until_taken_up = 4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others));
+    const double until_taken_up = 4 + 1 + 2 + 0.5 * 2 * (1 - std::exp(-others)) + wait_for_place(16, rate);
     CHECK(e.first_token.value() == Approx(until_taken_up).epsilon(1e-12));
     round.draft_transfer = Seconds(0.25);  // of a drafter's cache, where one is held
     CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() == Approx(until_taken_up).epsilon(1e-12));
@@ -215,12 +228,15 @@ TEST_CASE("groups of attention data parallel ranks share arrivals: a prompt wait
     constexpr double rate = 0.1;
     const double others = settled(round, LoadKind::arrival_rate, rate).batch - 1;
     REQUIRE(others > 1.0);
+    const double of_group = sim::sequences_of_group(round, others + 1) - 1;
     // The prompt of 4 s, three quarters of those of half of the others; a round of 2 s, and a quarter of the prompts that come
     // to this group during the one before.
     const double to_group = rate / 2, mean = 2 / (1 - to_group), square = mean * mean + to_group * mean;
     const double busy = 1 - std::exp(-others);
     CHECK(loaded(round, LoadKind::arrival_rate, rate).first_token.value() ==
-          Approx(4 * (1 + 0.75 * others / 2) + 2 + busy * (0.5 * square / mean + to_group * square / mean)).epsilon(1e-12));
+          Approx(4 * (1 + 0.75 * others / 2) + 2 + busy * (0.5 * square / mean + to_group * square / mean) +
+                 wait_for_place(20 + 4 * of_group, rate, 20))  // ten of each group
+              .epsilon(1e-12));
 }
 
 }  // namespace load_arithmetic_test

@@ -53,10 +53,41 @@ TEST_CASE("arrivals keep as many requests in service as the simulation counts", 
     }
 }
 
+TEST_CASE("arrivals wait for a place as the simulation has them wait, where few of the places are free", "[load]") {
+    constexpr int places = 16;
+    sim::CompiledRound round = sim::compile_round(chat());
+    round.most_requests = places;
+    std::vector<Seconds> steps;
+    for (int batch = 1; batch <= places; ++batch) {
+        steps.push_back(sim::evaluate(round, {0, static_cast<double>(batch), context}).autoregressive);
+    }
+    sim::CompiledRound reader = round;
+    reader.draft_prefill = {};
+    const Seconds reading = sim::time_to_first_token(reader, prompt);
+    const std::vector<SpeculationSetting> settings = {{"plain", {1.0}, steps}};
+    const double full = most_arrivals(round, 0, context);
+    for (const double share : {0.5, 0.8, 0.9, 0.95, 0.98}) {
+        const Requests requests{share * full, answer, OutputLength::fixed, reading};
+        const ServedTraffic served = simulate_serving({settings, always(0, places)}, requests, {40'000, 4'000, 10, 5, 0}, 0.95);
+        const Load load{LoadKind::arrival_rate, share * full};
+        const SettledLoad settled = settle(round, 0, load, context);
+        const sim::RoundEstimate estimate =
+            under_load(round, 0, load, settled, sim::evaluate(round, {0, settled.batch, context}));
+        INFO(share << " of the full server's rate: " << estimate.first_token.value());
+        CHECK(estimate.first_token.value() == Approx(served.first_token.mean.mean).epsilon(0.25));
+    }
+}
+
 TEST_CASE("a rate beyond what memory allows is refused, and the rate that it names is served", "[load]") {
     const sim::CompiledRound round = sim::compile_round(chat());
     const SettledLoad refused = settle(round, 2, {LoadKind::arrival_rate, 1e4}, context);
-    CHECK(refused.problem.find("10000 requests/s are more than can be served: at most about ") == 0);
+    const std::string before = "10000 requests/s are more than can be served: at most about ";
+    REQUIRE(refused.problem.find(before) == 0);
+    const double named = std::stod(refused.problem.substr(before.size()));
+    for (const double share : {0.9, 0.98, 0.995, 1.0}) {
+        CHECK(settle(round, 2, {LoadKind::arrival_rate, share * named}, context).problem.empty());
+    }
+    CHECK_FALSE(settle(round, 2, {LoadKind::arrival_rate, 1.01 * named}, context).problem.empty());
     CHECK(settle(round, 2, {LoadKind::arrival_rate, 1.0}, context).problem.empty());
 }
 

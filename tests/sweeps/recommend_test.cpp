@@ -286,7 +286,6 @@ TEST_CASE("a load of which one request fits at a time is left out with the rate 
     workload.prompt_tokens = 1000.0;
     constexpr double longest = 100'000.0;  // 13 GB beside 16 GB of weights
     workload.traffic.kind = LoadKind::arrival_rate;
-    workload.traffic.points = {{0.2, 1000.0, 0.5}, {0.2, longest, 0.5}};
     const sim::CompiledRound round = sim::compile_round(one.setup);
     double shortest = sim::unlimited;  // to read the prompt and write the answer
     for (int drafts = 0; drafts <= 8; ++drafts) {
@@ -294,7 +293,12 @@ TEST_CASE("a load of which one request fits at a time is left out with the rate 
         const Seconds token = sim::evaluate(round, {drafts, 1.0, longest}).time_per_token;
         shortest = std::min(shortest, (sim::prompt_time(round, drafts) + token * 250.0).value());
     }
-    const RecommendationResult found = recommend(workload, 1);
+    const auto at = [&](double rate) {
+        workload.traffic.points = {{rate, 1000.0, 0.5}, {rate, longest, 0.5}};
+        return recommend(workload, 1);
+    };
+    CHECK(at(0.5 / shortest).recommendation->unserved.empty());
+    const RecommendationResult found = at(1.05 / shortest);
     REQUIRE(found.recommendation);
     REQUIRE(found.recommendation->unserved.size() == 1);
     const std::string& reason = found.recommendation->unserved.front().reason;

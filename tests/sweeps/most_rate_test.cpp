@@ -1,0 +1,195 @@
+// The largest rate of arrivals within the limits: it keeps them, more breaks one, and asking rate by rate finds the same.
+#include "sweeps/most_rate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <catch2/catch.hpp>
+
+#include "recommend_workloads.h"
+
+namespace most_rate_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+using namespace treeline::testing;
+
+namespace {
+
+Workload asked(std::optional<double> tpot_ms, std::optional<double> ttft_ms) {
+    Workload workload = llama_workload();
+    for (Variant& each : workload.variants) {
+        each.setup.prompt_tokens = 1000.0;
+        each.setup.output_tokens = 200.0;
+    }
+    workload.speculations = sim::chains_up_to(4);
+    workload.traffic = single_point(1.0, 1100.0);
+    workload.traffic.kind = LoadKind::arrival_rate;
+    workload.most_arrivals = true;
+    if (tpot_ms) {
+        workload.limits.time_per_token = Seconds(1e-3 * *tpot_ms);
+    }
+    if (ttft_ms) {
+        workload.limits.time_to_first_token = Seconds(1e-3 * *ttft_ms);
+    }
+    return workload;
+}
+
+struct Times {
+    double tpot_ms, ttft_ms;
+    bool served;
+};
+
+Times times_at(const sim::CompiledRound& round, int speculation, double rate) {
+    const Load load{LoadKind::arrival_rate, rate};
+    const SettledLoad settled = settle(round, speculation, load, 1100.0);
+    const sim::RoundEstimate e =
+        under_load(round, speculation, load, settled, sim::evaluate(round, {speculation, settled.batch, 1100.0}));
+    return {1e3 * e.time_per_token.value(), 1e3 * e.first_token.value(), settled.problem.empty()};
+}
+
+bool within(const Times& times, std::optional<double> tpot_ms, std::optional<double> ttft_ms) {
+    return times.served && (!tpot_ms || times.tpot_ms <= *tpot_ms) && (!ttft_ms || times.ttft_ms <= *ttft_ms);
+}
+
+struct Asked {
+    std::optional<double> tpot_ms, ttft_ms;
+};
+const std::vector<Asked> questions = {{{}, {}}, {12.0, {}}, {20.0, {}}, {{}, 80.0}, {12.0, 150.0}, {30.0, 60.0}};
+
+}  // namespace
+
+TEST_CASE("at the largest rate every limit holds, and one per cent more breaks one") {
+    for (const auto& [tpot, ttft] : questions) {
+        const Workload workload = asked(tpot, ttft);
+        const RecommendationResult result = recommend(workload, 1);
+        REQUIRE(result.recommendation);
+        const Recommendation& found = *result.recommendation;
+        REQUIRE(found.most_rate);
+        CHECK(found.most_rate->best == found.candidates.front().requests_per_second);
+        CHECK(found.traffic.points.front().load == found.most_rate->best);
+        for (const Candidate& candidate : found.candidates) {
+            INFO(found.variants[candidate.variant].labels.drafter << ", " << candidate.draft_tokens << " drafts");
+            const sim::CompiledRound round = sim::compile_round(found.variants[candidate.variant].setup);
+            const double rate = candidate.requests_per_second;
+            CHECK(within(times_at(round, candidate.speculation, rate), tpot, ttft));
+            CHECK_FALSE(within(times_at(round, candidate.speculation, 1.01 * rate), tpot, ttft));
+            CHECK(candidate.tokens_per_second_device == Approx(rate * 200.0));
+            CHECK(candidate.gain == Approx(rate / found.most_rate->plain).epsilon(1e-6));
+        }
+    }
+}
+
+TEST_CASE("asking rate by rate finds the same largest rates") {
+    for (const auto& [tpot, ttft] : questions) {
+        Workload workload = asked(tpot, ttft);
+        const Recommendation found = *recommend(workload, 1).recommendation;
+        const Candidate& best = found.candidates.front();
+        workload.most_arrivals = false;
+        workload.objective = Objective::latency;
+        workload.variants = {found.variants[best.variant]};
+        workload.limits.first_token_growth = sim::unlimited;
+        const auto serves = [&](double rate) {
+            workload.traffic.points.front().load = rate;
+            const RecommendationResult there = recommend(workload, 1);
+            return there.recommendation && there.recommendation->unserved.empty() && !there.recommendation->saturation;
+        };
+        double low = 1e-3, high = 1e3;
+        for (int i = 0; i < 40; ++i) {
+            const double middle = std::sqrt(low * high);
+            (serves(middle) ? low : high) = middle;
+        }
+        CHECK(std::max(found.most_rate->best, found.most_rate->plain) == Approx(low).epsilon(1e-4));
+    }
+}
+
+TEST_CASE("without limits it is what a full server serves") {
+    const Recommendation found = *recommend(asked({}, {}), 1).recommendation;
+    const sim::CompiledRound round = sim::compile_round(found.variants[found.plain.variant].setup);
+    CHECK(found.most_rate->plain == Approx(most_arrivals(round, 0, 1100.0)));
+    CHECK(found.most_rate->plain_held_by == Limit::load);
+    CHECK(recommend(asked(12.0, {}), 1).recommendation->most_rate->plain_held_by == Limit::time_per_token);
+    CHECK(recommend(asked({}, 80.0), 1).recommendation->most_rate->plain_held_by == Limit::time_to_first_token);
+}
+
+TEST_CASE("more bandwidth never lowers the largest rate") {
+    for (const auto& [tpot, ttft] : questions) {
+        double before = 0.0, plain_before = 0.0;
+        for (const double factor : {0.6, 0.8, 1.0, 1.1, 1.5, 2.0, 3.0}) {
+            Workload workload = asked(tpot, ttft);
+            for (Variant& each : workload.variants) {
+                each.setup.platform.device.bandwidth *= factor;
+            }
+            const RecommendationResult result = recommend(workload, 1);
+            const double best = result.recommendation ? result.recommendation->most_rate->best : 0.0;
+            const double plain = result.recommendation ? result.recommendation->most_rate->plain : 0.0;
+            INFO(factor << " times the bandwidth");
+            CHECK(best >= before * (1.0 - 1e-5));
+            CHECK(plain >= plain_before * (1.0 - 1e-5));
+            before = best;
+            plain_before = plain;
+        }
+    }
+}
+
+TEST_CASE("a limit that plain decoding keeps at no rate leaves no ratio") {
+    const sim::CompiledRound round = sim::compile_round(recommend(asked({}, {}), 1).recommendation->variants.back().setup);
+    const double alone = times_at(round, 0, 1e-6).tpot_ms;
+    const Workload workload = asked(0.9 * alone, {});
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    CHECK(found.speculate);
+    CHECK(found.most_rate->plain == 0.0);
+    CHECK(std::isinf(found.candidates.front().gain));
+    CHECK_FALSE(trust_of_most_rate(found, workload, {}));
+
+    const RecommendationResult none = recommend(asked(0.01, {}), 1);
+    CHECK_FALSE(none.recommendation);
+    REQUIRE(none.nearest);
+    CHECK(none.nearest->reason.find("0.01 ms are allowed") != std::string::npos);
+}
+
+TEST_CASE("drafts pay where they serve more than plain decoding: at the accept length that is said") {
+    const Workload workload = asked(12.0, {});
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    REQUIRE(found.speculate);
+    const Candidate& best = found.candidates.front();
+    REQUIRE(best.gain > 1.1);
+    sim::CompiledRound round = sim::compile_round(found.variants[best.variant].setup);
+    round.rows[static_cast<std::size_t>(best.speculation)].accepted.length = best.break_even_accept_length;
+    CHECK(most_rate(round, best.speculation, workload) == Approx(found.most_rate->plain).epsilon(1e-3));
+    const std::optional<MostRateTrust> trust = trust_of_most_rate(found, workload, {});
+    REQUIRE(trust);
+    CHECK(trust->interval.value == Approx(best.gain).epsilon(1e-6));
+    CHECK(trust->interval.low < best.gain);
+    CHECK(trust->interval.high > best.gain);
+    CHECK(trust->interval.of_capacity);
+    CHECK_FALSE(trust->trust.measured);  // nobody measured anything
+}
+
+TEST_CASE("where plain decoding serves more, it is recommended, and the best that drafts is named") {
+    Workload workload = asked({}, {});
+    workload.limits.minimum_gain = 50.0;
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    CHECK_FALSE(found.speculate);
+    REQUIRE(found.most_rate->drafting);
+    const std::optional<RejectedDrafting> rejected = rejected_at_most_rate(found);
+    REQUIRE(rejected);
+    CHECK(rejected->gain == Approx(found.most_rate->drafting->requests_per_second / found.most_rate->best));
+}
+
+TEST_CASE("a rate that only drafts keep up with, and at which they break a limit, is left out for that limit") {
+    Workload workload = asked(12.0, {});
+    workload.limits.minimum_gain = 1e-3;
+    workload.limits.first_token_growth = sim::unlimited;
+    const Recommendation full = *recommend(asked({}, {}), 1).recommendation;
+    REQUIRE(full.most_rate->best > 1.02 * full.most_rate->plain);
+    workload.most_arrivals = false;
+    workload.objective = Objective::latency;
+    workload.traffic = traffic_from({{1.0, 1.0}, {0.5 * (full.most_rate->best + full.most_rate->plain), 1.0}}, {{1100.0, 1.0}},
+                                    ShareOf::time, LoadKind::arrival_rate);
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    REQUIRE(found.unserved.size() == 1);
+    CHECK_THAT(found.unserved.front().reason, Catch::Contains("a TPOT of") && Catch::Contains("12.00 ms are allowed"));
+}
+
+}  // namespace most_rate_test
