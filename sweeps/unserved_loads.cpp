@@ -29,6 +29,19 @@ double most_requests_served(const Judged& all, const TrafficPoint& point) {
     return most;
 }
 
+/// Of the variants that keep up with the load and break a limit on times, the one that misses it least.
+std::optional<std::size_t> too_slow(const Judged& all) {
+    std::optional<std::size_t> nearest;
+    for (std::size_t i = 0; i < all.outcomes.size(); ++i) {
+        const VariantOutcome& outcome = all.outcomes[i];
+        const bool slow = outcome.nearest_limit == Limit::time_per_token || outcome.nearest_limit == Limit::time_to_first_token;
+        if (slow && !all.variants[i].untrained && (!nearest || outcome.nearest_miss < all.outcomes[*nearest].nearest_miss)) {
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
 /// Why nobody serves one load of the workload within its limits, and the limit in the way of plain decoding; nothing if
 /// somebody does.
 struct Unserved {
@@ -45,8 +58,8 @@ std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& poin
         }
     }
     const VariantOutcome& plain = all.outcomes.back();  // the last one is plain decoding
-    if (const std::optional<std::size_t> nearest = nearest_miss_of(all); nearest && plain.broken == Limit::load) {
-        const VariantOutcome& outcome = all.outcomes[*nearest];  // it keeps up: another limit is in its way
+    if (const std::optional<std::size_t> nearest = too_slow(all); nearest && plain.broken == Limit::load) {
+        const VariantOutcome& outcome = all.outcomes[*nearest];
         return Unserved{fmt::format("{}: {}", all.variants[*nearest].labels.text(), outcome.nearest_reason),
                         outcome.nearest_limit};
     }

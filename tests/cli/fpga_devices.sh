@@ -37,6 +37,7 @@ expect 0 'tokens/s do not grow with it' estimate --device v80 --design lightmamb
 sed 's/"value": [0-9.]*, "unit": "GB\/s"/"value": 460, "unit": "TB\/s"/' "$SOURCE/hardware/fpga/u280.json" >terabytes.json
 expect 2 'memory and memory_bandwidth of the board do not go together' estimate --device terabytes.json --design lightmamba-u280 --model mamba2-2.7b
 expect 2 'power-limit: is set, but specmamba-vck190 is an accelerator' estimate --device specmamba-vck190 --model mamba2-2.7b --power-limit 20
+expect 2 'treeline: the accelerator runs Mamba-2 models' estimate --device specmamba-vck190 --model mamba-130m
 # The published drafter, in the tree that its paper measured.
 expect 0 'with model-mamba2-370m-on-mamba2-2.7b drafting 15 +tokens in the tree specmamba-16' recommend --device specmamba-vck190 --target mamba2-2.7b
 

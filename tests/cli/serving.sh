@@ -159,4 +159,10 @@ for served_most in 'qwen3-8b l40s vllm 2000 400' 'llama-3.1-8b h100-sxm sglang 3
     "$TREELINE" "${ask[@]}" "$said" | grep -q 'more than can be' && fail "$model: $said requests/s are said to be the most, and are refused"
 done
 
+# SGLang runs up to 48 requests where it drafts; a drafter that recommend names is taken by that name.
+deployed=(--target qwen3-32b --device h100-sxm --tensor-parallel 2 --drafter model-qwen3-0.6b-on-qwen3-8b)
+expect 0 'running requests +as memory holds' estimate "${deployed[@]:0:6}" --engine sglang --explain engine
+expect 0 'running requests +up to 48' estimate "${deployed[@]}" --engine sglang --explain engine
+expect 0 'with model-qwen3-0.6b-on-qwen3-8b .measured with qwen3-8b.' estimate "${deployed[@]}" --engine vllm
+
 finish
