@@ -90,35 +90,42 @@ struct Definition {
     std::vector<Engine> versions;  ///< oldest first
     Dialect dialect;
     Measuring measuring;
-    Linting linting;
 };
 
-// Each engine and its place in the list, which has the order of EngineName.
+// Each engine and its place in the lists, which have the order of EngineName.
 namespace vllm {
 Definition definition();
-}
+Linting linting();
+}  // namespace vllm
 namespace sglang {
 Definition definition();
-}
+Linting linting();
+}  // namespace sglang
 namespace tensorrt_llm {
 Definition definition();
-}
+Linting linting();
+}  // namespace tensorrt_llm
 namespace llama_cpp {
 Definition definition();
-}
+Linting linting();
+}  // namespace llama_cpp
 inline constexpr std::array list_of_engines = {vllm::definition, sglang::definition, tensorrt_llm::definition,
                                                llama_cpp::definition};
+/// Apart, so that a program that checks no configuration does not hold their rules (the library of the live page).
+inline constexpr std::array list_of_rules = {vllm::linting, sglang::linting, tensorrt_llm::linting, llama_cpp::linting};
+static_assert(list_of_engines.size() == list_of_rules.size());
 
 /// In the order of EngineName.
 const std::vector<Definition>& all_definitions();
+const std::vector<Linting>& all_lintings();
 
 inline const Definition& definition_of(EngineName name) { return all_definitions().at(static_cast<std::size_t>(name)); }
+inline const Linting& linting_of(EngineName name) { return all_lintings().at(static_cast<std::size_t>(name)); }
 inline const Dialect& dialect_of(const Engine& engine) { return definition_of(engine.name).dialect; }
 
-/// The first engine of which this is true.
-template <class Predicate>
-std::optional<EngineName> engine_whose(Predicate predicate) {
-    const std::vector<Definition>& all = all_definitions();
+/// The first engine of whose entry in a list of all this is true.
+template <class Entry, class Predicate>
+std::optional<EngineName> engine_whose(const std::vector<Entry>& all, Predicate predicate) {
     const auto found = std::find_if(all.begin(), all.end(), predicate);
     return found == all.end() ? std::nullopt : std::optional(static_cast<EngineName>(found - all.begin()));
 }

@@ -36,7 +36,8 @@ std::string offload_flag(Bytes too_much) {
 
 std::string way_to_fit(const std::optional<Engine>& engine, const sim::Placement& placement, Bytes too_much, Bytes on_host) {
     const std::optional<EngineName> places =
-        engine ? engine->name : engine_whose([](const Definition& each) { return each.dialect.places_weights; });
+        engine ? engine->name
+               : engine_whose(all_definitions(), [](const Definition& each) { return each.dialect.places_weights; });
     return definition_of(*places).dialect.way_to_fit({placement, too_much, on_host});
 }
 

@@ -35,7 +35,7 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (input.engine && *input.engine != engine.name) {
         throw text::InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }
-    if (definition_of(engine.name).linting.owns_tree == nullptr && input.form != LintForm::command) {
+    if (linting_of(engine.name).owns_tree == nullptr && input.form != LintForm::command) {
         throw text::InputError({fmt::format("{} takes flags; give its command line", engine.title)});
     }
     return engine;
@@ -83,7 +83,7 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
             {fmt::format("{} {} is older than the versions whose rules are known here, from {} on: its flags are not checked.",
                          engine.title, input.older, first)}};
     }
-    const Linting& linting = definition_of(engine.name).linting;
+    const Linting& linting = linting_of(engine.name);
     if (linting.reads_config_file) {
         take_config_file(input, read_or_written);
     }

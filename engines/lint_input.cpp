@@ -75,14 +75,14 @@ bool names_a_program(const LintInput& input) {
 
 /// The engine that a configuration object belongs to.
 std::optional<EngineName> engine_of_tree(const Json& tree) {
-    return engine_whose(
-        [&](const Definition& engine) { return engine.linting.owns_tree != nullptr && engine.linting.owns_tree(tree); });
+    return engine_whose(all_lintings(),
+                        [&](const Linting& engine) { return engine.owns_tree != nullptr && engine.owns_tree(tree); });
 }
 
 /// Puts the flags that variables stand for (LLAMA_ARG_SPEC_TYPE is --spec-type) before the flags themselves, where the engine
 /// takes any so.
 void take_variables_as_flags(LintInput& input) {
-    const std::string_view prefix = input.engine ? definition_of(*input.engine).linting.variables : "";
+    const std::string_view prefix = input.engine ? linting_of(*input.engine).variables : "";
     if (prefix.empty()) {
         return;
     }
@@ -245,9 +245,8 @@ std::string option_of(std::string key) {
 std::optional<EngineName> engine_of_options(const Json& options) {
     for (const auto& [key, value] : options.items()) {
         const std::string option = option_of(key);
-        const auto owner = engine_whose([&](const Definition& engine) {
-            return engine.linting.owns_option != nullptr && engine.linting.owns_option(option);
-        });
+        const auto owner = engine_whose(
+            all_lintings(), [&](const Linting& engine) { return engine.owns_option != nullptr && engine.owns_option(option); });
         if (owner) {
             return owner;
         }
@@ -283,11 +282,12 @@ bool holds_text(const Json& tree) {
 
 /// Whether a text is an engine's preset, which then is what is checked.
 bool take_preset(const std::string& text, LintInput& input) {
-    for (const Definition& engine : all_definitions()) {
-        std::optional<Preset> preset = engine.linting.preset_of != nullptr ? engine.linting.preset_of(text) : std::nullopt;
+    const std::vector<Linting>& all = all_lintings();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::optional<Preset> preset = all[i].preset_of != nullptr ? all[i].preset_of(text) : std::nullopt;
         if (preset) {
             input.command = std::move(preset->command);
-            input.engine = engine.versions.front().name;
+            input.engine = static_cast<EngineName>(i);
             input.form = LintForm::command;
             input.of_keys = true;
             input.form_text = preset->name;

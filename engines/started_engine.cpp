@@ -17,7 +17,7 @@ namespace {
 /// The engine that a word of a command starts; nothing of another word.
 std::optional<EngineName> engine_of_word(const std::string& word, const std::string& next) {
     const std::string program = word.substr(word.rfind('/') + 1);  // npos + 1 is 0
-    return engine_whose([&](const Definition& engine) { return engine.dialect.starts(program, next); });
+    return engine_whose(all_definitions(), [&](const Definition& engine) { return engine.dialect.starts(program, next); });
 }
 
 /// Whether a word is no more than the name of an engine's package, as clients ("--backend vllm"), folders and packages have it,
@@ -26,7 +26,8 @@ bool is_name_alone(const CommandLine& command, std::size_t at) {
     const std::string& word = command.words[at];
     const bool serves = at + 1 < command.words.size() && command.words[at + 1] == "serve";
     const std::string name = word.substr(word.rfind('/') + 1);
-    return !serves && engine_whose([&](const Definition& engine) { return !name.empty() && name == engine.dialect.package; });
+    return !serves && engine_whose(all_definitions(),
+                                   [&](const Definition& engine) { return !name.empty() && name == engine.dialect.package; });
 }
 
 /// Whether a word stands behind a flag, so that it is its value. Behind "-m" stands a module, behind "--" a command.
@@ -66,7 +67,8 @@ std::optional<EngineName> engine_of_command(const CommandLine& command) {
     }
     const Flags flags(command.words);
     for (const Flag& flag : flags.all()) {
-        if (const auto owner = engine_whose([&](const Definition& engine) { return engine.dialect.owns_flag(flag.name); })) {
+        if (const auto owner = engine_whose(all_definitions(),
+                                            [&](const Definition& engine) { return engine.dialect.owns_flag(flag.name); })) {
             return owner;
         }
     }

@@ -61,8 +61,7 @@ Definition definition() {
                     .requests_option = "--parallel",
                     .way_to_fit =
                         [](const MissingMemory& missing) { return computed_there(missing.placement, missing.on_host) + "."; }},
-        .measuring = {.why_not_simulated = why_not_simulated, .server = server, .client = client, .data_set = prompts_alone},
-        .linting = linting()};
+        .measuring = {.why_not_simulated = why_not_simulated, .server = server, .client = client, .data_set = prompts_alone}};
 }
 
 }  // namespace treeline::engines::llama_cpp

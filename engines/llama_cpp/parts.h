@@ -11,7 +11,6 @@ namespace treeline::engines::llama_cpp {
 
 std::vector<Engine> versions();    // records.cpp
 EngineFlags write(FlagPlan plan);  // flags.cpp
-Linting linting();                 // lint.cpp
 
 /// A preset ("spec-type = draft-mtp" on a line of its own, below "[model]" or without): the flags of what stands before all
 /// sections or below "[*]", and of the first section that speaks of speculation. Nothing where the text is something else.

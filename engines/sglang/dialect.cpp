@@ -75,8 +75,7 @@ Definition definition() {
         .measuring = {.why_not_simulated = why_not_simulated,
                       .server = server,
                       .client = client,
-                      .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})"},
-        .linting = linting()};
+                      .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})"}};
 }
 
 }  // namespace treeline::engines::sglang

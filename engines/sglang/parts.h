@@ -9,7 +9,6 @@ namespace treeline::engines::sglang {
 
 std::vector<Engine> versions();    // records.cpp
 EngineFlags write(FlagPlan plan);  // flags.cpp
-Linting linting();                 // lint.cpp
 
 /// The most requests that it runs at once with speculation unless it is told otherwise (server_args.py).
 inline constexpr double default_requests = 48.0;

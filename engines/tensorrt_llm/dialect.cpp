@@ -64,8 +64,7 @@ Definition definition() {
         .measuring = {.why_not_simulated = [](const FlagPlan& /*plan*/) { return std::string(); },
                       .server = server,
                       .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
-                      .data_set = prompts_alone},
-        .linting = linting()};
+                      .data_set = prompts_alone}};
 }
 
 }  // namespace treeline::engines::tensorrt_llm

@@ -10,7 +10,6 @@ namespace treeline::engines::tensorrt_llm {
 
 std::vector<Engine> versions();    // records.cpp
 EngineFlags write(FlagPlan plan);  // flags.cpp
-Linting linting();                 // lint.cpp
 
 /// The YAML file, empty where its defaults do, and what the command calls that file.
 std::string config_yaml(FlagPlan& plan);

@@ -89,8 +89,7 @@ Definition definition() {
         .measuring = {.why_not_simulated = why_not_simulated,
                       .server = server,
                       .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
-                      .data_set = prompts_alone},
-        .linting = linting()};
+                      .data_set = prompts_alone}};
 }
 
 }  // namespace treeline::engines::vllm

@@ -24,8 +24,8 @@ TEST_CASE("engines stand in the list in the order of their names, and inputs cal
 TEST_CASE("a configuration belongs to the first engine that knows it: vLLM's method beside TensorRT-LLM's length is vLLM's") {
     const auto owner = [](const char* text) {
         const auto tree = nlohmann::ordered_json::parse(text);
-        return engine_whose(
-            [&](const Definition& engine) { return engine.linting.owns_tree != nullptr && engine.linting.owns_tree(tree); });
+        return engine_whose(all_lintings(),
+                            [&](const Linting& engine) { return engine.owns_tree != nullptr && engine.owns_tree(tree); });
     };
     CHECK(owner(R"({"method": "eagle3", "max_draft_len": 3})") == EngineName::vllm);
     CHECK(owner(R"({"max_draft_len": 3})") == EngineName::tensorrt_llm);
