@@ -16,7 +16,7 @@ set(TREELINE_COMPUTING_FOLDERS numerics kernels decoder calibrate)
 set(TREELINE_FAST_FOLDERS sim numerics sweeps kernels decoder json text)
 set(TREELINE_LIGHTLY $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>)
 if(EMSCRIPTEN)
-  set(TREELINE_FAST_FOLDERS sim numerics sweeps)
+  set(TREELINE_FAST_FOLDERS sim numerics)
   set(TREELINE_LIGHTLY -Os)
 endif()
 

@@ -20,6 +20,11 @@ const std::vector<Definition>& all_definitions() {
     return all;
 }
 
+const std::vector<Measuring>& all_measurings() {
+    static const std::vector<Measuring> all = entries_of(list_of_measuring);
+    return all;
+}
+
 const std::vector<Linting>& all_lintings() {
     static const std::vector<Linting> all = entries_of(list_of_rules);
     return all;

@@ -89,37 +89,44 @@ struct Linting {
 struct Definition {
     std::vector<Engine> versions;  ///< oldest first
     Dialect dialect;
-    Measuring measuring;
 };
 
 // Each engine and its place in the lists, which have the order of EngineName.
 namespace vllm {
 Definition definition();
+Measuring measuring();
 Linting linting();
 }  // namespace vllm
 namespace sglang {
 Definition definition();
+Measuring measuring();
 Linting linting();
 }  // namespace sglang
 namespace tensorrt_llm {
 Definition definition();
+Measuring measuring();
 Linting linting();
 }  // namespace tensorrt_llm
 namespace llama_cpp {
 Definition definition();
+Measuring measuring();
 Linting linting();
 }  // namespace llama_cpp
 inline constexpr std::array list_of_engines = {vllm::definition, sglang::definition, tensorrt_llm::definition,
                                                llama_cpp::definition};
-/// Apart, so that a program that checks no configuration does not hold their rules (the library of the live page).
+// Apart, so that a program that neither measures nor checks holds nothing of it (the library of the live page).
+inline constexpr std::array list_of_measuring = {vllm::measuring, sglang::measuring, tensorrt_llm::measuring,
+                                                 llama_cpp::measuring};
 inline constexpr std::array list_of_rules = {vllm::linting, sglang::linting, tensorrt_llm::linting, llama_cpp::linting};
-static_assert(list_of_engines.size() == list_of_rules.size());
+static_assert(list_of_engines.size() == list_of_measuring.size() && list_of_engines.size() == list_of_rules.size());
 
 /// In the order of EngineName.
 const std::vector<Definition>& all_definitions();
+const std::vector<Measuring>& all_measurings();
 const std::vector<Linting>& all_lintings();
 
 inline const Definition& definition_of(EngineName name) { return all_definitions().at(static_cast<std::size_t>(name)); }
+inline const Measuring& measuring_of(EngineName name) { return all_measurings().at(static_cast<std::size_t>(name)); }
 inline const Linting& linting_of(EngineName name) { return all_lintings().at(static_cast<std::size_t>(name)); }
 inline const Dialect& dialect_of(const Engine& engine) { return definition_of(engine.name).dialect; }
 

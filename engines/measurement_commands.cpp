@@ -25,7 +25,7 @@ RunCommands commands_for(const sweeps::CandidateRun& run, const Engine& engine, 
     if (!planned.refusal.empty()) {
         return {{}, planned.refusal, false};
     }
-    const Measuring& measuring = definition_of(engine.name).measuring;
+    const Measuring& measuring = measuring_of(engine.name);
     FlagPlan& plan = planned.plan;
     plan.request_tokens = prompt_of(run) + answer_tokens + run.draft_tokens;
     plan.whole_context = recommendation.capacity.whole_context;

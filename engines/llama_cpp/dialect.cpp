@@ -60,8 +60,11 @@ Definition definition() {
                     .usual_requests = [](const sim::Platform& /*platform*/) { return 4.0; },
                     .requests_option = "--parallel",
                     .way_to_fit =
-                        [](const MissingMemory& missing) { return computed_there(missing.placement, missing.on_host) + "."; }},
-        .measuring = {.why_not_simulated = why_not_simulated, .server = server, .client = client, .data_set = prompts_alone}};
+                        [](const MissingMemory& missing) { return computed_there(missing.placement, missing.on_host) + "."; }}};
+}
+
+Measuring measuring() {
+    return {.why_not_simulated = why_not_simulated, .server = server, .client = client, .data_set = prompts_alone};
 }
 
 }  // namespace treeline::engines::llama_cpp

@@ -71,11 +71,14 @@ Definition definition() {
                     .parallel_problem = problem,
                     .usual_requests = [](const sim::Platform& /*platform*/) { return default_requests; },
                     .requests_option = "--max-running-requests",
-                    .way_to_fit = way_to_fit},
-        .measuring = {.why_not_simulated = why_not_simulated,
-                      .server = server,
-                      .client = client,
-                      .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})"}};
+                    .way_to_fit = way_to_fit}};
+}
+
+Measuring measuring() {
+    return {.why_not_simulated = why_not_simulated,
+            .server = server,
+            .client = client,
+            .data_set = R"({"conversations": [{"content": "prompt"}, {"content": "answer"}]})"};
 }
 
 }  // namespace treeline::engines::sglang

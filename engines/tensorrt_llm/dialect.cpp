@@ -45,26 +45,28 @@ ServerCommand server(FlagPlan plan, bool simulated, double accept_length) {
 }  // namespace
 
 Definition definition() {
-    return {
-        .versions = versions(),
-        .dialect = {.other_words = {"trtllm", "tensorrt_llm", "trt-llm", "tensorrtllm"},
-                    .images = {"nvidia/tensorrt-llm"},
-                    .package = "tensorrt_llm",
-                    .starts =
-                        [](std::string_view program, std::string_view /*next*/) {
-                            return program.starts_with("trtllm-") || program.starts_with("tensorrt_llm");
-                        },
-                    .owns_flag = [](std::string_view /*flag*/) { return false; },
-                    .translates = [](const Engine& /*engine*/) { return false; },
-                    .write = write,
-                    .parallel_problem = problem,
-                    .usual_requests = [](const sim::Platform& /*platform*/) { return 2048.0; },
-                    .requests_option = "max_batch_size",
-                    .way_to_fit = way_to_fit},
-        .measuring = {.why_not_simulated = [](const FlagPlan& /*plan*/) { return std::string(); },
-                      .server = server,
-                      .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
-                      .data_set = prompts_alone}};
+    return {.versions = versions(),
+            .dialect = {.other_words = {"trtllm", "tensorrt_llm", "trt-llm", "tensorrtllm"},
+                        .images = {"nvidia/tensorrt-llm"},
+                        .package = "tensorrt_llm",
+                        .starts =
+                            [](std::string_view program, std::string_view /*next*/) {
+                                return program.starts_with("trtllm-") || program.starts_with("tensorrt_llm");
+                            },
+                        .owns_flag = [](std::string_view /*flag*/) { return false; },
+                        .translates = [](const Engine& /*engine*/) { return false; },
+                        .write = write,
+                        .parallel_problem = problem,
+                        .usual_requests = [](const sim::Platform& /*platform*/) { return 2048.0; },
+                        .requests_option = "max_batch_size",
+                        .way_to_fit = way_to_fit}};
+}
+
+Measuring measuring() {
+    return {.why_not_simulated = [](const FlagPlan& /*plan*/) { return std::string(); },
+            .server = server,
+            .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
+            .data_set = prompts_alone};
 }
 
 }  // namespace treeline::engines::tensorrt_llm

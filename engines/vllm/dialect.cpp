@@ -68,28 +68,30 @@ bool drafts_in_stages(const Engine& engine, std::string_view method) {
 }
 
 Definition definition() {
-    return {
-        .versions = versions(),
-        .dialect = {.images = {"vllm/vllm-openai", "rocm/vllm"},
-                    .package = "vllm",
-                    .starts = [](std::string_view program,
-                                 std::string_view /*next*/) { return program == "vllm" || program.starts_with("vllm."); },
-                    .owns_flag =
-                        [](std::string_view flag) {
-                            return starts_with_any(
-                                flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});
-                        },
-                    .one_draft_a_module = true,
-                    .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
-                    .write = write,
-                    .parallel_problem = problem,
-                    .usual_requests = requests,
-                    .requests_option = "--max-num-seqs",
-                    .way_to_fit = way_to_fit},
-        .measuring = {.why_not_simulated = why_not_simulated,
-                      .server = server,
-                      .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
-                      .data_set = prompts_alone}};
+    return {.versions = versions(),
+            .dialect = {.images = {"vllm/vllm-openai", "rocm/vllm"},
+                        .package = "vllm",
+                        .starts = [](std::string_view program,
+                                     std::string_view /*next*/) { return program == "vllm" || program.starts_with("vllm."); },
+                        .owns_flag =
+                            [](std::string_view flag) {
+                                return starts_with_any(
+                                    flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});
+                            },
+                        .one_draft_a_module = true,
+                        .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
+                        .write = write,
+                        .parallel_problem = problem,
+                        .usual_requests = requests,
+                        .requests_option = "--max-num-seqs",
+                        .way_to_fit = way_to_fit}};
+}
+
+Measuring measuring() {
+    return {.why_not_simulated = why_not_simulated,
+            .server = server,
+            .client = [](const FlagPlan& plan, const sweeps::CandidateRun& run) { return vllm_client(plan, run); },
+            .data_set = prompts_alone};
 }
 
 }  // namespace treeline::engines::vllm

@@ -229,7 +229,7 @@ TEST_CASE("policies that need a flag are not among what an engine does by itself
     setup.speculations.push_back({SglangShape{3, 4, 8}, Verification::packed, "sglang 3,4,8"});
     const CompiledRound round = compile_round(setup);
     CHECK(round.runs(3));
-    CHECK(round.rows.back().problem == "the engine of the stack 'sglang-0.5.6' replays chains only");
+    CHECK(round.rows.back().problem == "the engine of the stack 'sglang-0.5.15' replays chains only");
 }
 
 TEST_CASE("a recurrent target adds its host time to each round of an engine that commits states") {
