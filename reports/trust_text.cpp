@@ -48,7 +48,8 @@ std::string advice_text(const sweeps::GainChances& chances) {
 
 std::string source_sentence(const sweeps::Trust* trust) {
     if (trust == nullptr || !trust->measured) {
-        return "The interval holds each input moved over its range, one at a time; no speed-up of such an engine was measured that no number was fitted to.";
+        return "The interval holds each input moved over its range, one at a time; no speed-up of such an engine was measured "
+               "that no number was fitted to.";
     }
     const sweeps::MeasuredGain& measured = *trust->measured;
     const std::string errors =
@@ -104,7 +105,9 @@ std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trus
                                              ranges.of_capacity ? "requests that can be served" : quantity_text(objective),
                                              text::ratio_text(shown.low), text::ratio_text(shown.high));
     if (trust == nullptr || !trust->measured) {
-        return fmt::format("As each input moves over its range, {}; no speed-up of such an engine was measured that no number was fitted to.", interval);
+        return fmt::format(
+            "As each input moves over its range, {}; no speed-up of such an engine was measured that no number was fitted to.",
+            interval);
     }
     return fmt::format("With {:.0f} % confidence {}{}.", 100.0 * trust->measured->nominal, interval,
                        trust->chances ? "; " + verdict_clause(*trust->chances) + advice_text(*trust->chances) : std::string());

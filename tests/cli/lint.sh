@@ -72,7 +72,7 @@ grep -qE 'SGLang|TensorRT|llama-server' out.txt && fail "flags of engines that w
 expect 0 'The stack cuda-graph is no engine.s, so there are no flags' recommend --target llama-3-8b --device h100-sxm --stack cuda-graph \
     --drafter eagle3 --acceptance 0.7 --batch 1
 # All engines side by side: each on its own stack, with what it lacks left out.
-expect 0 'vLLM 0\.33 +vllm-0\.26 .*SGLang 0\.5\.23 +sglang-0\.5\.6 .*TensorRT-LLM 1\.4 +tensorrt-llm-1\.2 .*llama.cpp b9987 +llama.cpp .*To run it: .*vllm serve' \
+expect 0 'vLLM 0\.33 +vllm-0\.26 .*SGLang 0\.5\.23 +sglang-0\.5\.15 .*TensorRT-LLM 1\.4 +tensorrt-llm-1\.2 .*llama.cpp b9987 +llama.cpp .*To run it: .*vllm serve' \
     recommend "$workload" --engine all
 expect 0 '"format": "treeline-engines".*"engine": "SGLang 0.5.23"' recommend "$workload" --engine all --format json
 expect 0 'TensorRT-LLM 1\.4: .*GPUs +of +NVIDIA' recommend "$workload" --device mi300x --engine all
