@@ -9,7 +9,8 @@ namespace treeline::engines {
 
 EngineFlags write_flags(FlagPlan plan) {
     const std::string engine = plan.engine->label();
-    EngineFlags flags = dialect_of(*plan.engine).write(std::move(plan));
+    const Dialect& dialect = dialect_of(*plan.engine);
+    EngineFlags flags = dialect.write(std::move(plan));
     flags.engine = engine;
     flags.text.erase(flags.text.find_last_not_of(' ') + 1);
     return flags;
