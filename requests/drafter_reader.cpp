@@ -340,10 +340,6 @@ void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterU
     }
 }
 
-}  // namespace
-
-namespace {
-
 /// That what is asked of published drafters changes nothing where the input states the acceptance.
 std::vector<std::string> remarks_on_stated(const json::Reader& at, const sim::TrafficKind& traffic) {
     const FileJson stated = at.raw().value(std::string(drafter_keys::acceptance), FileJson());

@@ -172,7 +172,7 @@ VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant&
 
 VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, const Variant& variant,
                                   const Workload& workload) {
-    constexpr double nearly_alone = 1e-6;  // requests/s
+    constexpr double just_above = 1.0 + 1e-6;
     VariantOutcome outcome;
     for (const int speculation : prepared.problem.empty() ? prepared.speculations : std::vector<int>()) {
         const double rate = most_rate(prepared.round, speculation, workload);
@@ -182,10 +182,10 @@ VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, c
             outcome.candidates.push_back(candidate_of(prepared, index, speculation, at_most, workload.objective));
             outcome.candidates.back().requests_per_second = rate;
             outcome.candidates.back().overrun =
-                broken_at_rate(prepared.round, speculation, workload, (1.0 + nearly_alone) * rate) == Limit::load;
+                broken_at_rate(prepared.round, speculation, workload, just_above * rate) == Limit::load;
         }
     }
-    return outcome.candidates.empty() ? judge(prepared, index, variant, at_rate(workload, nearly_alone)) : outcome;
+    return outcome.candidates.empty() ? judge(prepared, index, variant, at_rate(workload, rate_nearly_alone)) : outcome;
 }
 
 Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {

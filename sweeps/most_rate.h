@@ -9,6 +9,9 @@
 
 namespace treeline::sweeps {
 
+/// Requests/s of a server that is next to idle: what breaks a limit there breaks it at every rate.
+inline constexpr double rate_nearly_alone = 1e-6;
+
 /// The workload at one rate of arrivals, as one asks it to see whether the limits hold: for latency, since each configuration
 /// generates what is asked for. Limits on what drafts beside plain decoding are set aside, which need not serve such a rate.
 Workload at_rate(const Workload& workload, double rate);

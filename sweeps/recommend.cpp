@@ -309,9 +309,8 @@ void add_most_rate(const Judged& all, const Workload& workload, Recommendation& 
     const sim::CompiledRound& round = all.prepared[best.variant].round;
     Workload asked = at_rate(workload, best.requests_per_second);
     asked.limits.minimum_gain = workload.limits.minimum_gain;
-    constexpr double nearly_alone = 1e-6;
     const auto held_by = [&](const Candidate& candidate) {
-        const double more = std::max(nearly_alone, 1.01 * candidate.requests_per_second);
+        const double more = std::max(rate_nearly_alone, 1.01 * candidate.requests_per_second);
         return broken_at_rate(all.prepared[candidate.variant].round, candidate.speculation, workload, more)
             .value_or(Limit::load);
     };
@@ -319,8 +318,8 @@ void add_most_rate(const Judged& all, const Workload& workload, Recommendation& 
                                 held_by(answer.plain), best_that_drafts(all, best)};
     answer.traffic = asked.traffic;
     if (answer.speculate) {  // where plain decoding serves no rate, any is more
-        best.break_even_accept_length = accept_length_for_rate(round, best.speculation, workload,
-                                                               std::max(nearly_alone, best.requests_per_second / best.gain));
+        best.break_even_accept_length = accept_length_for_rate(
+            round, best.speculation, workload, std::max(rate_nearly_alone, best.requests_per_second / best.gain));
     }
     const Outcome there = outcomes_of(round, {best.speculation}, asked.traffic, asked.objective).front();
     add_schedules(round, asked,
