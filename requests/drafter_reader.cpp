@@ -18,6 +18,7 @@
 #include "requests/usual_fall.h"
 #include "text/catalogue_folder.h"
 #include "text/input_file.h"
+#include "text/wording.h"
 
 namespace treeline::requests {
 namespace {
