@@ -55,7 +55,8 @@ Run add_recommend(CLI::App& app) {
     add_workload_options(app, options);
     app.add_option(
            "--export", options->export_as,
-           "Instead of the answer, a file for an engine or planner: " + text::listed(names_of<engines::ExportKind>(), "or"))
+           "Instead of the answer, a file for an engine or planner: " + text::listed(names_of<engines::ExportKind>(), "or") +
+               "; no release of vLLM reads vllm-batch-context, only one with pull request 48944")
         ->type_name("FORM");
     app.add_option("--store", options->store,
                    "Database that keeps the question and its answer: a repeated one is not worked out")
