@@ -103,11 +103,11 @@ std::string Engine::flag_at(const std::string& flag) const {
     if (names == nullptr) {
         return flag;
     }
-    std::string name;
+    std::string called;
     for (const DatedFlag& dated : *names) {
-        name = is_before(numbers(), numbers_of(dated.since)) ? name : dated.name;
+        called = is_before(numbers(), numbers_of(dated.since)) ? called : dated.name;
     }
-    return name;
+    return called;
 }
 
 std::string Engine::flag_since(const std::string& flag) const {

@@ -42,8 +42,9 @@ Answer answered(RecommendInput input, unsigned threads) {
 /// Whether plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
 bool loses_more_often(const Answer& answer) {
     constexpr double even = 0.5;
-    return answer.trust && answer.trust->chances && answer.trust->chances->pays < even &&
-           !answer.result.recommendation->most_rate && !answer.result.recommendation->candidates.front().gain_of_capacity;
+    const std::optional<Recommendation>& found = answer.result.recommendation;
+    return answer.trust && answer.trust->chances && answer.trust->chances->pays < even && !found->most_rate &&
+           !found->saturation && !found->candidates.front().gain_of_capacity;
 }
 
 }  // namespace
