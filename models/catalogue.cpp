@@ -192,11 +192,12 @@ bool take_ending(std::string& name, std::string_view ending) {
 /// Takes the number of a file among several off its name ("-00001-of-00003").
 void take_part(std::string& name) {
     constexpr std::string_view form = "-00001-of-00003";
-    const bool fits =
-        name.size() > form.size() &&
-        std::equal(form.begin(), form.end(), name.end() - form.size(), [](char in_form, unsigned char letter) {
-            return std::isdigit(static_cast<unsigned char>(in_form)) != 0 ? std::isdigit(letter) != 0 : in_form == letter;
-        });
+    const bool fits = name.size() > form.size() &&
+                      std::equal(form.begin(), form.end(), name.end() - form.size(), [](char in_form, unsigned char letter) {
+                          return std::isdigit(static_cast<unsigned char>(in_form)) != 0
+                                     ? std::isdigit(letter) != 0
+                                     : static_cast<unsigned char>(in_form) == letter;
+                      });
     name.erase(name.size() - (fits ? form.size() : 0));
 }
 
