@@ -45,7 +45,7 @@ void list_models(const ModelsFlags& flags) {
     const requests::Catalogue catalogue = flags.common.find();
     std::vector<sim::Model> models;
     Json rows = Json::array();
-    for (const std::string& name : models::model_names(catalogue.models)) {
+    for (const std::string& name : models::all_model_names(catalogue.models)) {
         models.push_back(models::load_model(catalogue.models, name).value);
         rows.push_back(reports::model_summary_json(models.back()));
     }

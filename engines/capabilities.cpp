@@ -1,8 +1,12 @@
 #include "engines/capabilities.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "engines/definition.h"
+#include "text/wording.h"
 
 namespace treeline::engines {
 namespace {
@@ -20,6 +24,10 @@ bool has_latent_or_windowed_attention(const sim::Model& model) {
         }
     }
     return false;
+}
+
+bool takes_word(const ModelRule& rule, const std::string& word) {
+    return std::find(rule.words.begin(), rule.words.end(), word) != rule.words.end();
 }
 
 }  // namespace
@@ -45,6 +53,39 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind) {
     }
     return kind == DrafterKind::other ? fmt::format("{} has no drafter of this kind", engine.label())
                                       : fmt::format("{} does not draft with {}", engine.label(), name_of(kind));
+}
+
+std::optional<ModelRule> model_rule(const Engine& engine, const sim::Model& target) {
+    for (const ModelRule& rule : dialect_of(engine).model_rules) {
+        if (rule.covers(target)) {
+            return rule;
+        }
+    }
+    return std::nullopt;
+}
+
+std::string word_for(const Engine& engine, const EngineDrafter& drafter, const sim::Model& target) {
+    const std::optional<ModelRule> rule = model_rule(engine, target);
+    const auto [word, other] = dialect_of(engine).alias;
+    return rule && drafter.word == word && !takes_word(*rule, drafter.word) ? std::string(other) : drafter.word;
+}
+
+std::string model_problem(const Engine& engine, DrafterKind kind, const sim::Model& target) {
+    const std::optional<ModelRule> rule = model_rule(engine, target);
+    const EngineDrafter* drafter = engine.drafter(kind);
+    return !rule || drafter == nullptr || takes_word(*rule, word_for(engine, *drafter, target))
+               ? ""
+               : fmt::format("{} drafts for {} with {} alone ({})", engine.label(), rule->models,
+                             text::listed(rule->words, "and"), rule->source);
+}
+
+std::string rollback_problem(const Engine& engine, const sim::RoundSetup& setup) {
+    const auto& flags = setup.platform.stack.states.rollback_flags;
+    const auto flag = flags.find(setup.rollback);
+    return flag == flags.end() || std::holds_alternative<sim::NoDrafter>(setup.drafter) || !engine.flag_at(flag->second).empty()
+               ? ""
+               : fmt::format("{} has no {}, with which it would roll back by {}; it came with {}", engine.label(), flag->second,
+                             name_of(setup.rollback), engine.flag_since(flag->second));
 }
 
 bool is_translated(const sim::Drafter& drafter) {

@@ -18,6 +18,14 @@ std::string device_problem(const Engine& engine, const sim::Device& device);
 /// Why the engine does not run this kind of drafter, as a sentence; empty if it does.
 std::string drafter_problem(const Engine& engine, DrafterKind kind);
 
+/// Why the engine drafts otherwise for this model alone, as a sentence; empty if it does not.
+std::string model_problem(const Engine& engine, DrafterKind kind, const sim::Model& target);
+/// The value that selects a drafter for this target, which may be another name of the same method.
+std::string word_for(const Engine& engine, const EngineDrafter& drafter, const sim::Model& target);
+
+/// Why the engine does not take the flag with which it would roll back so, as a sentence; empty if it does, or needs none.
+std::string rollback_problem(const Engine& engine, const sim::RoundSetup& setup);
+
 /// Whether the drafter has another vocabulary than its target, so that its tokens are translated.
 bool is_translated(const sim::Drafter& drafter);
 /// Why the engine cannot translate them, as a sentence; empty if it can, or need not.

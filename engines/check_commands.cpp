@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "engines/checkpoints.h"
+#include "engines/priced_engine.h"
 #include "text/number_text.h"
 
 namespace treeline::engines {
@@ -111,6 +113,13 @@ std::set<double> loads_of(const sweeps::Traffic& traffic) {
     return loads;
 }
 
+/// The name under which the server that was priced serves the target.
+std::string served_name(const sweeps::Variant& variant) {
+    const std::optional<Engine> engine = priced_engine(variant.setup.platform);
+    const std::string& repository = variant.setup.target.repository;
+    return engine ? checkpoints_of(variant, *engine).target : repository.empty() ? target_placeholder : repository;
+}
+
 }  // namespace
 
 Exported check_commands(ExportKind kind, const PromisedLoads& promised) {
@@ -121,12 +130,9 @@ Exported check_commands(ExportKind kind, const PromisedLoads& promised) {
     const double output = variant.setup.output_tokens > 0.0 ? variant.setup.output_tokens : 128.0;
     std::string text = "# Promised by treeline recommend:\n", plain, drafts;
     for (const double load : loads_of(promised.workload.traffic)) {
-        const ClientRun run{checkpoints_of(variant).target,
-                            prompt,
-                            output,
-                            load,
-                            promised.workload.traffic.kind == sweeps::LoadKind::arrival_rate,
-                            requests_for(promised, load)};
+        const ClientRun run{
+            served_name(variant),        prompt, output, load, promised.workload.traffic.kind == sweeps::LoadKind::arrival_rate,
+            requests_for(promised, load)};
         text += promise_text(promised, load);
         plain += command_of(kind, run, fmt::format("plain-{:g}", load));
         drafts += command_of(kind, run, fmt::format("drafts-{:g}", load));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/definition.h"
 #include "text/precision_text.h"
 #include "text/version.h"
 
@@ -17,9 +18,31 @@ std::string without_cache(std::string label) {
     return label;
 }
 
+/// Whether the engine makes this format of a checkpoint itself, of one in 16 bits alone.
+bool is_made_on_load(const Engine& engine, const std::string& format, const sim::Precision& published) {
+    return format == dialect_of(engine).quantises_to && sim::bits_of(published.weights.format) == 16.0 &&
+           sim::bits_of(published.experts.format) == 16.0;
+}
+
+/// Names the target in the format that is priced: as somebody published it, as the engine makes it, or what to look for.
+void name_in_format(Checkpoints& names, const sim::Model& target, const std::string& format, const Engine& engine) {
+    const auto published = target.stored_as.find(format);
+    if (dialect_of(engine).loads_gguf || target.repository.empty()) {
+        names.remarks.push_back(fmt::format("priced as {}: load a checkpoint that is stored so", format));
+    } else if (published != target.stored_as.end()) {
+        names.target = published->second;
+    } else if (is_made_on_load(engine, format, target.precision)) {
+        names.load_as = format;
+    } else {
+        names.target = fmt::format("'{} stored as {}'", target.repository, format);
+        names.remarks.push_back(fmt::format("no checkpoint of {} in {} is known here: put one in its place, or quantise it",
+                                            target.repository, format));
+    }
+}
+
 }  // namespace
 
-Checkpoints checkpoints_of(const sweeps::Variant& variant) {
+Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine) {
     Checkpoints names;
     const sim::Model& target = variant.setup.target;
     if (target.repository.empty()) {
@@ -30,8 +53,7 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant) {
     const sim::Precision &priced = variant.setup.precision, &published = target.precision;
     const bool requantised = priced.weights.format != published.weights.format;
     if (requantised || priced.experts.format != published.experts.format) {
-        names.remarks.push_back(
-            fmt::format("priced as {}: load a checkpoint that is stored so", without_cache(variant.labels.precision)));
+        name_in_format(names, target, without_cache(variant.labels.precision), engine);
     }
     const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
     const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;

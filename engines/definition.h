@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engines/engine.h"
@@ -33,6 +34,16 @@ struct MissingMemory {
     Bytes on_host;                    ///< what the placement puts into the host's memory
 };
 
+/// Which drafters an engine takes for models of one architecture, where its own checks take fewer than it has.
+struct ModelRule {
+    std::string_view models;                     ///< as people call them: "DeepSeek-V4"
+    bool (*covers)(const sim::Model& target);    ///< by its layers
+    bool (*names)(std::string_view small_name);  ///< by a repository or path in small letters
+    std::vector<std::string> words;              ///< the only values of the key that selects the method
+    std::string_view width_flag = {};            ///< that must be given with 1, as the check comes before defaults
+    std::string_view source;
+};
+
 struct Dialect {
     std::vector<std::string_view> other_words = {};  ///< that people write for it, beside Engine::word; in lower case
     std::vector<std::string_view> images = {};       ///< what its published images are called, without registry and tag
@@ -46,6 +57,13 @@ struct Dialect {
     bool places_weights = false;      ///< flags leave layers or experts in the host's memory, computed there
     bool caches_in_16_bits = false;   ///< keys and values, without a flag, where others cache as the checkpoint does
     bool one_draft_a_module = false;  ///< chained modules for multi-token prediction draft one token each
+    bool takes_older = false;         ///< versions before the first whose rules are known are taken as that one
+    bool loads_gguf = false;          ///< files of a checkpoint in that format, whatever it is published in
+    /// A format into which it quantises a checkpoint of 16 bits while it loads it, as `--quantization` names it; else empty.
+    std::string_view quantises_to = {};
+    std::vector<ModelRule> model_rules = {};
+    /// A value of the key that selects the method, and another one that means the same.
+    std::pair<std::string_view, std::string_view> alias = {};
     /// Whether it translates the tokens of a draft model with another vocabulary.
     bool (*translates)(const Engine& engine);
     EngineFlags (*write)(FlagPlan plan);

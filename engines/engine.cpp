@@ -84,6 +84,47 @@ std::string Engine::cache_word(sim::NumberFormat format) const {
     return found == caches.end() ? "" : found->word;
 }
 
+text::Version Engine::numbers() const { return numbers_of(asked.empty() ? version : asked); }
+
+namespace {
+
+/// The names of a flag, of which it is one; null for a flag that is in no list.
+const std::vector<DatedFlag>* names_of(const std::vector<std::vector<DatedFlag>>& lists, const std::string& flag) {
+    const auto found = std::find_if(lists.begin(), lists.end(), [&](const std::vector<DatedFlag>& names) {
+        return std::any_of(names.begin(), names.end(), [&](const DatedFlag& dated) { return dated.name == flag; });
+    });
+    return found == lists.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string Engine::flag_at(const std::string& flag) const {
+    const std::vector<DatedFlag>* names = names_of(dated_flags, flag);
+    if (names == nullptr) {
+        return flag;
+    }
+    std::string called;
+    for (const DatedFlag& dated : *names) {
+        called = is_before(numbers(), numbers_of(dated.since)) ? called : dated.name;
+    }
+    return called;
+}
+
+std::string Engine::flag_since(const std::string& flag) const {
+    const std::vector<DatedFlag>* names = names_of(dated_flags, flag);
+    if (names == nullptr) {
+        return "";
+    }
+    return std::find_if(names->begin(), names->end(), [&](const DatedFlag& dated) { return dated.name == flag; })->since;
+}
+
+std::optional<Release> Engine::followed_by() const {
+    const text::Version own = numbers();
+    const auto found = std::find_if(releases.begin(), releases.end(),
+                                    [&](const Release& release) { return is_before(own, numbers_of(release.version)); });
+    return found == releases.end() ? std::nullopt : std::optional(*found);
+}
+
 const std::vector<Engine>& all_engines() {
     static const std::vector<Engine> all = [] {
         std::vector<Engine> engines;
@@ -122,7 +163,12 @@ Engine find_engine(const std::string& text) {
         refuse_version(versions, version, "is not a version");
     }
     if (is_before(asked, numbers_of(versions.front().version))) {
-        refuse_version(versions, version, "is older than all known versions");
+        if (!dialect_of(versions.front()).takes_older) {
+            refuse_version(versions, version, "is older than all known versions");
+        }
+        Engine oldest = versions.front();
+        oldest.asked = version;
+        return oldest;
     }
     if (is_before(numbers_of(versions.back().version), asked)) {
         refuse_version(versions, version, "is newer than all known versions");

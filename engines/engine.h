@@ -3,11 +3,13 @@
 // them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engines/drafter_kind.h"
 #include "sim/precision.h"
+#include "text/version.h"
 
 namespace treeline::engines {
 
@@ -52,6 +54,18 @@ struct CacheFormat {
     std::string word;
 };
 
+/// A flag beside those of speculation, under the name that it has since a version.
+struct DatedFlag {
+    std::string since;
+    std::string name;
+};
+
+/// The month in which a version was published: {"0.19", "2026-04"}.
+struct Release {
+    std::string version;
+    std::string month;
+};
+
 /// One engine at one version.
 struct Engine {
     EngineName name;
@@ -70,13 +84,25 @@ struct Engine {
     std::string source;                    ///< repository, file, and commit or release that was read
     std::vector<CacheFormat> caches;       ///< formats of keys and values that a flag asks for
     std::vector<std::string> cache_words;  ///< every value of that flag; empty where the list was not read
-    double least_capability = 0.0;         ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
+    /// Names of one flag after the other, oldest first: a flag of the lists is not taken before, nor under another of its
+    /// names.
+    std::vector<std::vector<DatedFlag>> dated_flags;
+    std::vector<Release> releases;  ///< of all its versions, oldest first
+    double least_capability = 0.0;  ///< NVIDIA compute capability below which its builds have no kernels; 0 = any
 
     /// "vLLM 0.19", "vLLM 0.21 (as 0.19)".
     [[nodiscard]] std::string label() const;
     /// Null if it has no such drafter.
     [[nodiscard]] const EngineDrafter* drafter(DrafterKind kind) const;
     [[nodiscard]] bool takes(const std::string& key) const;
+    /// Of the version that was asked for: {0, 5, 18} of "0.5.18", whose rules are those of 0.5.11.
+    [[nodiscard]] text::Version numbers() const;
+    /// What a flag is called at this version; empty where the version lacks it.
+    [[nodiscard]] std::string flag_at(const std::string& flag) const;
+    /// The version since which it has a flag; empty where that is not known.
+    [[nodiscard]] std::string flag_since(const std::string& flag) const;
+    /// The release after it and after its own patches ("0.11" after "0.10"): it is no younger. Nothing where none is known.
+    [[nodiscard]] std::optional<Release> followed_by() const;
     void add_keys(const std::vector<std::string>& more) { keys.insert(keys.end(), more.begin(), more.end()); }
     /// With which value of its option keys and values are kept so; empty if with none.
     [[nodiscard]] std::string cache_word(sim::NumberFormat format) const;

@@ -129,7 +129,7 @@ Exported batch_and_context(const ExportInput& input) {
     }
     Json config = {{"method", drafter->word}};
     if (drafter->needs_path) {
-        config["model"] = checkpoints_of(input.variant).drafter;
+        config["model"] = checkpoints_of(input.variant, engine).drafter;
     }
     config["num_speculative_tokens"] = std::max(1, longest);
     config["num_speculative_tokens_per_batch_size"] = ranges;

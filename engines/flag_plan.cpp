@@ -8,11 +8,10 @@
 #include "engines/capabilities.h"
 #include "engines/definition.h"
 #include "sim/placement.h"
+#include "text/version.h"
 
 namespace treeline::engines {
 namespace {
-
-constexpr double devices_of_a_host = 8.0;  // HGX boards and their like
 
 void remark(FlagPlan& plan, const std::string& text) {
     if (!text.empty()) {
@@ -32,8 +31,10 @@ bool plan_lengths(FlagPlan& plan, const sweeps::Recommendation& recommendation) 
     if (lengths.size() > 1 && plan.drafter->scheduled && sweeps::schedule_pays(recommendation)) {
         plan.schedule = lengths;
     } else if (lengths.size() > 1 && plan.drafter->scheduled) {
-        remark(plan, fmt::format("one length for every batch size: a schedule would gain {:.2f}x over this load",
-                                 recommendation.schedule.gain));
+        const std::string gain = fmt::format("{:.2f}x", recommendation.schedule.gain);
+        if (gain != fmt::format("{:.2f}x", recommendation.candidates.front().gain)) {
+            remark(plan, fmt::format("one length for every batch size: a schedule would gain {} over this load", gain));
+        }
     } else if (lengths.size() > 1) {
         remark(plan, lengths.back().draft_tokens == 0
                          ? fmt::format("one length for every batch size; above batch {} it loses", lengths.back().from - 1)
@@ -116,6 +117,18 @@ bool is_of_others(const sim::DraftAcceptance& acceptance) {
            acceptance.origin == sim::AcceptanceOrigin::kind_of_drafter;
 }
 
+/// An engine loads no model whose architecture it was published before.
+void remark_on_age(FlagPlan& plan) {
+    const std::optional<Release> next = plan.engine->followed_by();
+    const std::string& since = plan.target.architecture_since;
+    if (next && !since.empty() && next->month <= since) {
+        remark(plan, fmt::format("{} {} will not load {}: {} followed it by {}, and models of this architecture were first "
+                                 "published in {}",
+                                 plan.engine->title, plan.engine->asked.empty() ? plan.engine->version : plan.engine->asked,
+                                 plan.target.name, next->version, text::month_text(next->month), text::month_text(since)));
+    }
+}
+
 /// What of the deployment no flag of this one command says.
 void remark_on_deployment(FlagPlan& plan) {
     const sim::Stack& stack = plan.platform.stack;
@@ -128,11 +141,12 @@ void remark_on_deployment(FlagPlan& plan) {
     if (!dialect_of(*plan.engine).places_weights && sim::layers_on_host(plan.target) > 0) {
         remark(plan, "weights in the host's memory are priced as --placement says, which it has no flag for");
     }
-    const double hosts = std::ceil(plan.platform.devices() / devices_of_a_host);
+    const double of_a_host = plan.platform.device.devices_per_host, hosts = std::ceil(plan.platform.devices() / of_a_host);
     if (hosts > 1.0) {
         remark(plan, fmt::format("{:.0f} devices are {:.0f} hosts of {:.0f}: start it on each, and tell them of each other",
-                                 plan.platform.devices(), hosts, devices_of_a_host));
+                                 plan.platform.devices(), hosts, of_a_host));
     }
+    remark_on_age(plan);
 }
 
 /// Whether a server caches keys and values so without a flag, in whichever format of 16 bits.
@@ -147,7 +161,7 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     plan.engine = &engine;
     plan.platform = variant.setup.platform;
     plan.requests = requests;
-    plan.checkpoints = checkpoints_of(variant);
+    plan.checkpoints = checkpoints_of(variant, engine);
     plan.target = variant.setup.target;
     plan.remarks = plan.checkpoints.remarks;
     if (plan.platform.memory_utilisation != plan.platform.stack.memory.memory_utilisation) {
@@ -171,7 +185,8 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
 std::string why_not_drafted(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation) {
     const sim::Drafter& drafter = variant.setup.drafter;
     const DrafterKind kind = kind_of(drafter);
-    for (const std::string& problem : {drafter_problem(engine, kind), translation_problem(engine, drafter),
+    for (const std::string& problem : {drafter_problem(engine, kind), model_problem(engine, kind, variant.setup.target),
+                                       rollback_problem(engine, variant.setup), translation_problem(engine, drafter),
                                        tree_problem(engine, kind, speculation, variant.setup.target),
                                        parallel_problem(engine, kind, variant.setup.platform)}) {
         if (!problem.empty()) {
@@ -185,11 +200,12 @@ std::string why_not_drafted(const sweeps::Variant& variant, const Engine& engine
 void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
     const sim::Drafter& drafter = variant.setup.drafter;
     plan.drafter = *plan.engine->drafter(kind_of(drafter));
+    plan.drafter->word = word_for(*plan.engine, *plan.drafter, plan.target);
     plan.translated = is_translated(drafter);
     plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
     const auto& rollback_flags = plan.platform.stack.states.rollback_flags;
     if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
-        plan.rollback_flag = flag->second;
+        plan.rollback_flag = plan.engine->flag_at(flag->second);
     }
 }
 

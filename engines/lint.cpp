@@ -96,6 +96,10 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
     }
     linting.check(input, engine, read_or_written, findings);
     LintResult result{engine, input.form_text, findings.take(), findings.take_notes()};
+    if (older_than_known(engine.word + "@" + engine.asked)) {
+        result.notes.push_back(fmt::format("Rules of {} before {} are not known: these are those of {}.", engine.title,
+                                           engine.version, engine.version));
+    }
     if (const Flag* part = flags.find({"--disaggregation-mode"}); input.prefills || (part && part->value == "prefill")) {
         std::erase_if(result.findings, [](const LintFinding& finding) { return finding.kind == FindingKind::downgrade; });
     }

@@ -35,7 +35,8 @@ void take_image(LintInput& input) {
         try {
             const Engine engine = find_engine(*image);
             input.engine = engine.name;
-            input.version = image->find('@') == std::string::npos ? "" : *image;
+            input.older = older_than_known(*image) ? image->substr(image->find('@') + 1) : "";
+            input.version = image->find('@') == std::string::npos || !input.older.empty() ? "" : *image;
         } catch (const text::InputError&) {
             input.engine = find_engine(image->substr(0, image->find('@'))).name;
             input.older = older_than_known(*image) ? image->substr(image->find('@') + 1) : "";

@@ -33,8 +33,10 @@ void keep_what_runs(sweeps::Variant& variant, const Engine& engine) {
     const DrafterKind kind = kind_of(variant.setup.drafter);
     sim::Platform& platform = variant.setup.platform;
     variant.problem = drafter_problem(engine, kind);
-    if (variant.problem.empty()) {
-        variant.problem = translation_problem(engine, variant.setup.drafter);
+    for (const std::string& problem :
+         {model_problem(engine, kind, variant.setup.target), rollback_problem(engine, variant.setup),
+          translation_problem(engine, variant.setup.drafter)}) {
+        variant.problem = variant.problem.empty() ? problem : variant.problem;
     }
     if (const std::string cut = parallel_problem(engine, kind, platform); variant.problem.empty() && !cut.empty()) {
         variant.problem = fmt::format("{} {}", engine.title, cut);
@@ -112,7 +114,7 @@ std::optional<Engine> priced_engine(const sim::Platform& platform) {
 bool lacks_repository(const sweeps::Variant& variant) {
     const std::optional<Engine> engine = variant.plain() ? std::nullopt : priced_engine(variant.setup.platform);
     const EngineDrafter* drafter = engine ? engine->drafter(kind_of(variant.setup.drafter)) : nullptr;
-    return drafter != nullptr && drafter->needs_path && checkpoints_of(variant).drafter == drafter_placeholder;
+    return drafter != nullptr && drafter->needs_path && checkpoints_of(variant, *engine).drafter == drafter_placeholder;
 }
 
 namespace {

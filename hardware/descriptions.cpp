@@ -123,6 +123,9 @@ sim::Device read_device(Reader& reader, std::string name) {
     if (reader.has("compute_capability")) {
         device.compute_capability = reader.ratio("compute_capability", 1.0, 100.0);
     }
+    if (reader.has("devices_per_host")) {
+        device.devices_per_host = reader.ratio("devices_per_host", 1.0, 72.0);
+    }
     if (reader.has("multiprocessors")) {
         device.multiprocessors = reader.ratio("multiprocessors", 1.0, 1e6);
     }
@@ -130,6 +133,7 @@ sim::Device read_device(Reader& reader, std::string name) {
         device.latent_heads_per_read = reader.ratio("latent_heads_per_read", 1.0, 1024.0);
     }
     device.metal = reader.flag_or("metal", false);
+    device.usual_stack = reader.text_or("usual_stack", "");
     if (reader.has("gpu_generation")) {
         device.gpu_generation = reader.ratio("gpu_generation", 1.0, 100.0);
     }

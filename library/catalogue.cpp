@@ -50,7 +50,7 @@ sim::Platform find_platform(const std::string& device, const std::string& stack,
 
 std::string models_json(const requests::Catalogue& catalogue) {
     const auto load = [&](const std::string& name) { return models::load_model(catalogue.models, name); };
-    return list_of(models::model_names(catalogue.models), load, reports::model_summary_json).dump();
+    return list_of(models::all_model_names(catalogue.models), load, reports::model_summary_json).dump();
 }
 
 std::string hardware_json(const requests::Catalogue& catalogue) {

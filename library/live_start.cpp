@@ -46,7 +46,7 @@ Json catalogue_json(const requests::Catalogue& catalogue) {
     for (const engines::Engine& engine : engines::newest_engines()) {
         engines.push_back({engine.word, engine.label(), form_of(engine.trees)});
     }
-    return {{"models", models::model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
+    return {{"models", models::all_model_names(catalogue.models)}, {"devices", devices}, {"engines", engines}};
 }
 
 /// Bytes of a page.

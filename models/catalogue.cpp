@@ -113,6 +113,8 @@ json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path
                       kind = root.text("kind");
     const bool other_modules = root.has("mtp_layers");
     const sim::Count modules = other_modules ? root.count("mtp_layers", 0, most_mtp_layers) : 0;
+    sim::Model published;
+    read_publication(root, published);
     root.finish();
     document.throw_if_problems();
     json::Described<sim::Model> described = load_file(catalogue / (same_as + ".json"));
@@ -120,8 +122,9 @@ json::Described<sim::Model> load_alias(const fs::path& catalogue, const fs::path
     if (other_modules) {
         described.value.mtp_layers = modules;
     }
-    described.value.max_context.reset();  // a version with the same layers may be trained for more
-    described.value.repository.clear();   // that of the other model
+    described.value.max_context = published.max_context;  // a version with the same layers may be trained for more
+    described.value.repository = published.repository;
+    described.value.stored_as = published.stored_as;
     described.value.notes.insert(described.value.notes.begin(), "Described as " + same_as + ": " + source + ".");
     described.provenance.insert(described.provenance.begin(), {document.name(), "the same as " + same_as, source, kind});
     return described;
@@ -136,6 +139,20 @@ bool is_repository(const std::string& text) {
            fs::path(text).extension() != ".json" && fs::path(text).extension() != ".gguf" && !fs::exists(text, ignored);
 }
 
+std::string in_small_letters(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    return text;
+}
+
+/// The name of the model, among these of a folder, that is published under a repository, in whichever letters; "" without one.
+std::string published_as(const std::string& repository, const fs::path& folder, const std::vector<std::string>& names) {
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+        json::Document document = open(folder / (name + ".json"));
+        return in_small_letters(document.root().text_or("repository", "")) == in_small_letters(repository);
+    });
+    return found == names.end() ? "" : *found;
+}
+
 /// Whether a name ends in a release's year and month, or month and day ("-2507", "-0528").
 bool ends_in_date(const std::string& name) {
     constexpr std::size_t digits = 4;
@@ -146,8 +163,7 @@ bool ends_in_date(const std::string& name) {
 
 /// The catalogue's spelling: small letters, without a repository's owner and without words of training that change no size.
 std::string catalogue_name(std::string name) {
-    name = name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    name = in_small_letters(name.substr(name.find('/') == std::string::npos ? 0 : name.find('/') + 1));
     for (const std::string_view maker : {"nvidia-", "meta-"}) {  // before a name of another family
         if (name.starts_with(maker)) {
             name.erase(0, maker.size());
@@ -176,11 +192,12 @@ bool take_ending(std::string& name, std::string_view ending) {
 /// Takes the number of a file among several off its name ("-00001-of-00003").
 void take_part(std::string& name) {
     constexpr std::string_view form = "-00001-of-00003";
-    const bool fits =
-        name.size() > form.size() &&
-        std::equal(form.begin(), form.end(), name.end() - form.size(), [](char in_form, unsigned char letter) {
-            return std::isdigit(static_cast<unsigned char>(in_form)) != 0 ? std::isdigit(letter) != 0 : in_form == letter;
-        });
+    const bool fits = name.size() > form.size() &&
+                      std::equal(form.begin(), form.end(), name.end() - form.size(), [](char in_form, unsigned char letter) {
+                          return std::isdigit(static_cast<unsigned char>(in_form)) != 0
+                                     ? std::isdigit(letter) != 0
+                                     : static_cast<unsigned char>(in_form) == letter;
+                      });
     name.erase(name.size() - (fits ? form.size() : 0));
 }
 
@@ -329,35 +346,70 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
 
 std::pair<std::string, std::string> model_and_format(const std::string& name) { return without_format(catalogue_name(name)); }
 
+namespace {
+
+std::vector<std::string> alias_names(const fs::path& catalogue) {
+    const fs::path aliases = catalogue / "aliases";
+    return text::is_folder(aliases) ? model_names(aliases) : std::vector<std::string>();
+}
+
+/// A description or an alias by its name; nothing where there is none.
+std::optional<json::Described<sim::Model>> load_named(const fs::path& catalogue, const std::string& name,
+                                                      const std::vector<std::string>& described) {
+    if (std::find(described.begin(), described.end(), name) != described.end()) {
+        return load_file(catalogue / (name + ".json"));
+    }
+    const fs::path alias = catalogue / "aliases" / (name + ".json");
+    return !name.empty() && name.find('/') == std::string::npos && text::is_file(alias)
+               ? std::optional(load_alias(catalogue, alias))
+               : std::nullopt;
+}
+
+/// What of a described model also holds for the release that a repository names.
+json::Described<sim::Model> as_asked(json::Described<sim::Model> described, const std::string& asked, bool known_name) {
+    sim::Model& model = described.value;
+    const bool own = in_small_letters(model.repository) == in_small_letters(asked);
+    if (is_repository(asked) && !own) {
+        model.repository = asked;
+        model.stored_as.clear();
+    }
+    if (!own && !known_name && !text::release_in(asked).empty()) {
+        model.max_context.reset();  // later releases of the same layers are trained for more
+    }
+    return described;
+}
+
+}  // namespace
+
+std::vector<std::string> all_model_names(const fs::path& catalogue) {
+    std::vector<std::string> names = model_names(catalogue);
+    const std::vector<std::string> aliases = alias_names(catalogue);
+    names.insert(names.end(), aliases.begin(), aliases.end());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
-    if (is_path(name_or_path) && !is_repository(name_or_path)) {
+    const bool repository = is_repository(name_or_path);
+    if (is_path(name_or_path) && !repository) {
         const fs::path path = name_or_path;
         return load_file(text::is_folder(path) ? path / "config.json" : path);
     }
-    std::vector<std::string> known = model_names(catalogue);
-    const fs::path aliases = catalogue / "aliases";
-    const auto as_asked = [&](json::Described<sim::Model> described) {
-        if (is_repository(name_or_path)) {
-            described.value.repository = name_or_path;
-        }
-        if (!text::release_in(name_or_path).empty() && std::find(known.begin(), known.end(), name_or_path) == known.end()) {
-            described.value.max_context.reset();  // later releases of the same layers are trained for more
-        }
-        return described;
-    };
+    const std::vector<std::string> described = model_names(catalogue);
+    const bool known_name = std::find(described.begin(), described.end(), name_or_path) != described.end();
     for (const std::string& name : {name_or_path, catalogue_name(name_or_path)}) {
-        if (std::find(known.begin(), known.end(), name) != known.end()) {
-            return as_asked(load_file(catalogue / (name + ".json")));
-        }
-        if (name.find('/') == std::string::npos && text::is_file(aliases / (name + ".json"))) {
-            return as_asked(load_alias(catalogue, aliases / (name + ".json")));
+        if (std::optional<json::Described<sim::Model>> found = load_named(catalogue, name, described)) {
+            return as_asked(std::move(*found), name_or_path, known_name);
         }
     }
-    if (text::is_folder(aliases)) {
-        const std::vector<std::string> further = model_names(aliases);
-        known.insert(known.end(), further.begin(), further.end());
+    if (repository) {
+        std::string name = published_as(name_or_path, catalogue, described);
+        name = name.empty() ? published_as(name_or_path, catalogue / "aliases", alias_names(catalogue)) : name;
+        if (std::optional<json::Described<sim::Model>> found = load_named(catalogue, name, described)) {
+            return as_asked(std::move(*found), name_or_path, known_name);
+        }
     }
-    fail_unknown(is_repository(name_or_path) ? catalogue_name(name_or_path) : name_or_path, known);
+    fail_unknown(repository ? catalogue_name(name_or_path) : name_or_path, all_model_names(catalogue));
 }
 
 }  // namespace treeline::models

@@ -15,11 +15,14 @@ namespace treeline::models {
 /// read.
 std::vector<std::string> model_names(const std::filesystem::path& catalogue);
 
+/// Those and the names of aliases (models/aliases): all names that load_model() takes, in alphabetical order.
+std::vector<std::string> all_model_names(const std::filesystem::path& catalogue);
+
 /// A model by catalogue name ("llama-3-8b"), by an alias of it (models/aliases), by its name on Hugging Face
-/// ("Qwen/Qwen3.8-27B", looked up by its last part), or by path to a description of our own, to a Hugging Face config.json
-/// (told by its keys), or to a folder that holds a config.json. Anything else with a slash, with the ending .json, or that
-/// exists as a file is a path. Throws InputError with every problem of the file, or with the nearest names and the command
-/// that lists all.
+/// ("Qwen/Qwen3.8-27B", looked up by its last part, or as the repository that a description states), or by path to a
+/// description of our own, to a Hugging Face config.json (told by its keys), or to a folder that holds a config.json. Anything
+/// else with a slash, with the ending .json, or that exists as a file is a path. Throws InputError with every problem of the
+/// file, or with the nearest names and the command that lists all.
 json::Described<sim::Model> load_model(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
 /// The catalogue's spelling of a model's name without its owner and format, and the word of the format: "Qwen/Qwen3-8B-FP8" is

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
+#include "text/version.h"
 #include "text/wording.h"
 
 namespace treeline::models {
@@ -115,17 +116,31 @@ std::optional<sim::Count> read_published(json::Reader& root, std::string_view ke
 
 }  // namespace
 
+void read_publication(json::Reader& root, sim::Model& model) {
+    model.repository = root.text_or("repository", "");
+    if (std::optional<json::Reader> formats = root.optional_object("stored_as")) {
+        for (const std::string& format : formats->keys()) {
+            model.stored_as[format] = formats->text(format);
+        }
+        formats->finish();
+    }
+    if (root.has("max_context")) {
+        model.max_context = root.count("max_context", 1, longest_context);
+    }
+}
+
 sim::Model read_model_description(json::Reader& root) {
     sim::Model model;
     model.name = root.text("name");
     model.source = root.text("source");
     root.choice("kind", {"published", "derived", "assumed"});
-    model.repository = root.text_or("repository", "");
+    read_publication(root, model);
     if (root.has("mtp_layers")) {
         model.mtp_layers = root.count("mtp_layers", 0, most_mtp_layers);
     }
-    if (root.has("max_context")) {
-        model.max_context = root.count("max_context", 1, longest_context);
+    model.architecture_since = root.text_or("architecture_since", "");
+    if (!model.architecture_since.empty() && text::month_text(model.architecture_since).empty()) {
+        root.problem("architecture_since", "must be a month such as 2026-02");
     }
     model.vocabulary = root.text("vocabulary");
     model.vocabulary_size = root.count("vocabulary_size", 1, 1 << 24);

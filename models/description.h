@@ -15,6 +15,10 @@ constexpr sim::Count longest_context = 1 << 26;
 /// only fit for use when the document has none.
 sim::Model read_model_description(json::Reader& root);
 
+/// Where a checkpoint is published, in which other formats, and for how many tokens it is made: keys that a description and an
+/// alias share.
+void read_publication(json::Reader& root, sim::Model& model);
+
 /// Reads one block of a layer: an object with exactly one key that names its kind ("attention", "mamba2", ...) and, where they
 /// differ from one per block, "norms" and "norm_vectors". `vectors_per_norm` is 1 for RMSNorm and 2 for LayerNorm.
 sim::Block read_block(json::Reader& block, sim::Count vectors_per_norm);

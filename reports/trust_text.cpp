@@ -40,12 +40,6 @@ std::string verdict_clause(const sweeps::GainChances& chances) {
     return "whether speculation pays is too close to call: it does with " + open_chance_text(chances.pays);
 }
 
-/// Measured speed-ups lie below predictions more often than above, so that a predicted gain can be the less likely outcome.
-std::string advice_text(const sweeps::GainChances& chances) {
-    const bool unlikely = chances.verdict == numerics::Verdict::open && chances.pays < 0.5;
-    return unlikely ? ", so measure both before you choose" : "";
-}
-
 std::string source_sentence(const sweeps::Trust* trust) {
     if (trust == nullptr || !trust->measured) {
         return "The interval holds each input moved over its range, one at a time; no speed-up of such an engine was measured "
@@ -110,7 +104,7 @@ std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trus
             interval);
     }
     return fmt::format("With {:.0f} % confidence {}{}.", 100.0 * trust->measured->nominal, interval,
-                       trust->chances ? "; " + verdict_clause(*trust->chances) + advice_text(*trust->chances) : std::string());
+                       trust->chances ? "; " + verdict_clause(*trust->chances) : std::string());
 }
 
 std::string chances_sentence(const sweeps::GainChances& chances) {

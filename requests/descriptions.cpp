@@ -170,7 +170,8 @@ const sim::Stack* Descriptions::stack_of_engine(json::Reader& at, std::string_vi
     if (const std::size_t version = engine.find('@'); version != std::string::npos) {
         name = engine.substr(0, version);
         const std::string wanted = name + "-" + engine.substr(version + 1);
-        name = hardware::nearest_version(hardware::stack_names(catalogue_.hardware), wanted).value_or(name);
+        // load_stack() takes the nearest one, and says for which version it stands.
+        name = hardware::nearest_version(hardware::stack_names(catalogue_.hardware), wanted) ? wanted : name;
     }
     return find(stacks_, at, key, name, {FileKind::stack},
                 [&](const std::string& stack) { return hardware::load_stack(catalogue_.hardware, stack); });

@@ -13,8 +13,8 @@ struct Familiar {
     std::string names;  ///< of vLLM, SGLang, TensorRT-LLM, llama.cpp and their benchmarks, between spaces
 };
 
-const std::array<Familiar, 24>& familiar() {
-    static const std::array<Familiar, 24> all = {{
+const std::array<Familiar, 25>& familiar() {
+    static const std::array<Familiar, 25> all = {{
         {"--target", "--model-path --model-id --hf-repo --checkpoint"},
         {"--device", "--gpu --hardware --system --accelerator"},
         {"--gpus,--tensor-parallel", "--devices --num-gpus --n-gpus --gpu-count --total-gpus --world-size --ranks"},
@@ -23,7 +23,8 @@ const std::array<Familiar, 24>& familiar() {
         {"--expert-parallel", "--ep --ep-size --enable-expert-parallel"},
         {"--attention-data-parallel", "--dp --dp-size --data-parallel-size --enable-dp-attention"},
         {"--engine", "--backend --framework --server"},
-        {"--precision", "--dtype --quantization --quant --weight-format --weights --kv-cache-dtype --kv-cache"},
+        {"--precision", "--dtype --quantization --quant --weight-format --weights"},
+        {"--kv-cache", "--kv-cache-dtype --cache-type-k --ctk"},
         {"--concurrency", "--max-concurrency --max-num-seqs --users --num-users --max-running-requests --parallel --clients"},
         {"--arrival-rate", "--request-rate --qps --rps --rate"},
         {"--prompt", "--input-len --random-input-len --random-input --input-tokens --isl --prompt-tokens --prompt-length"},

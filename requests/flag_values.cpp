@@ -276,8 +276,11 @@ FlagJson acceptance_of_flag(const std::string& text) {
     return FlagJson{{"per_position", axis_of_flag(text)}};
 }
 
-FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens) {
+FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens, const std::string& shape) {
     if (text.find(':') == std::string::npos) {
+        if (!shape.empty()) {
+            return FlagJson{{"measured", {{{"shape", value_of_flag(shape)}, {"accept_length", value_of_flag(text)}}}}};
+        }
         if (!draft_tokens.is_number()) {
             throw text::InputError(
                 {fmt::format("--accept-length: say for how many draft tokens {0} is the mean: 4:{0}", text)});
@@ -318,7 +321,10 @@ void set_at(FlagJson& input, std::string_view path, FlagJson value) {
         return;
     }
     if (node.is_string()) {
-        node = FlagJson{{path.starts_with("target.") ? "model" : "device", node}};
+        node = FlagJson{{path.starts_with("target.")      ? "model"
+                         : path.starts_with("precision.") ? "checkpoint"
+                                                          : "device",
+                         node}};
     } else if (!node.is_object()) {
         node = FlagJson::object();
     }

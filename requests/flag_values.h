@@ -39,8 +39,9 @@ FlagJson drafter_of_flag(const std::string& text);
 bool is_kind_alone(const FlagJson& drafter);
 /// "0.8" is the rate of every draft token, "0.8,0.62" is by position, and an object is kept.
 FlagJson acceptance_of_flag(const std::string& text);
-/// Mean tokens per round: "2.9" for chains of `draft_tokens`, or by their length: "2:1.9,4:2.4". Neither is a problem.
-FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens);
+/// Mean tokens per round: "2.9" of the one `shape` that is asked for, else for chains of `draft_tokens`, or by their length:
+/// "2:1.9,4:2.4". Neither is a problem.
+FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_tokens, const std::string& shape = "");
 
 /// A flag that sets a key of an input, described once: CLI11's option, its help, the key, and the name of it in messages.
 struct KeyFlag {
@@ -59,7 +60,8 @@ using FlagTexts = std::map<std::string, std::string, std::less<>>;
 const std::string& given(const FlagTexts& texts, std::string_view path);
 bool any_given(const FlagTexts& texts, std::string_view path_prefix = {});
 
-/// Sets the key at a path. A text on the way stands for an object: a target for its model, a platform for its device.
+/// Sets the key at a path. A text on the way stands for an object: a target for its model, a precision for its checkpoint, a
+/// platform for its device.
 void set_at(FlagJson& input, std::string_view path, FlagJson value);
 /// Sets the keys of all flags that were given and have a `convert`.
 void set_given(FlagJson& input, const std::vector<KeyFlag>& flags, const FlagTexts& texts);

@@ -23,15 +23,10 @@ void set_acceptance(FlagJson& point, const FlagTexts& flags) {
     if (!point.contains("drafter") || !point["drafter"].is_object()) {
         throw text::InputError({"flags: --acceptance and --accept-length need a --drafter"});
     }
-    const std::string& shape = given(flags, "shape");
-    if (!shape.empty() && !length.empty() && length.find(':') == std::string::npos) {  // of this very tree
-        point["drafter"]["acceptance"] = {
-            {"measured", {{{"shape", value_of_flag(shape)}, {"accept_length", value_of_flag(length)}}}}};
-        return;
-    }
     point["drafter"]["acceptance"] =
         acceptance.empty()
-            ? accept_length_of_flag(length, point.value("draft_tokens", FlagJson(point_keys::usual_draft_tokens)))
+            ? accept_length_of_flag(length, point.value("draft_tokens", FlagJson(point_keys::usual_draft_tokens)),
+                                    given(flags, "shape"))
             : acceptance_of_flag(acceptance);
 }
 
@@ -66,6 +61,8 @@ const std::vector<KeyFlag>& point_flags() {
          "Target: " + json::without_backticks(std::string(target_keys::model.meaning))},
         {"--precision", "FORMAT|JSON", "target.precision",
          "Checkpoint format (bf16, fp8, int4, nvfp4, ...), or JSON by part (default: as published)"},
+        {"--kv-cache", "FORMAT", "target.precision.kv_cache",
+         "Format of keys and values (bf16, fp8, int8, fp4, ...; default: as published)"},
         {"--placement", "WHERE|JSON", "target.placement",
          "What lies in the host's memory: experts, experts:38 (of the first 38 layers), weights:12 or gpu-layers:20",
          placement_of_flag},

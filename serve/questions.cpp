@@ -99,7 +99,7 @@ std::string models_answer(const Asked& asked) {
     }
     std::vector<sim::Model> models;
     Json list = Json::array();
-    for (const std::string& known : models::model_names(asked.catalogue.models)) {
+    for (const std::string& known : models::all_model_names(asked.catalogue.models)) {
         models.push_back(models::load_model(asked.catalogue.models, known).value);
         list.push_back(reports::model_summary_json(models.back()));
     }

@@ -69,6 +69,7 @@ struct Device {
     /// Single-thread speed of the host that such devices come with, over a fast desktop's (Stack::scales_with_host).
     double host_speed = 1.0;
     double compute_capability = 0.0;  ///< NVIDIA's (8.6); 0 = unknown, or of another maker
+    double devices_per_host = 8.0;    ///< on the boards or trays that they are sold in
     double multiprocessors = 0.0;     ///< streaming multiprocessors, compute units or cores; 0 = unknown
     /// Query heads of one token for which attention over a latent cache reads it, where an engine's kernels take one token at a
     /// time (CacheReading::takes_latent_tokens_apart); 0 where they read it once for all heads and new tokens.
@@ -90,6 +91,7 @@ struct Device {
     JoulesPerFlop energy_per_flop;            ///< 0 = unknown
     DollarsPerSecond price;                   ///< 0 = unknown
     std::vector<Interconnect> interconnects;  ///< fastest first; empty = one device alone
+    std::string usual_stack;                  ///< that it is priced on where none is asked for; empty = the general one
     std::string calibration_file;             ///< as the description names it; empty = none
     std::string laws_of;                      ///< measured device whose laws stand in for what was not measured; empty = none
     /// Chains over recurrent states as published for this device; they come before those of its calibration, by family.

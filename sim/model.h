@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -208,6 +209,10 @@ struct Model {
     std::string name;
     std::string source;      ///< where the description comes from
     std::string repository;  ///< of its checkpoint on Hugging Face ("Qwen/Qwen3-8B"), which engines name; empty = not known
+    std::map<std::string, std::string> stored_as;  ///< repositories of the same weights in other formats, by word ("fp8")
+    /// Month in which the first model of its architecture was published ("2026-02"): older engines do not load it; empty = not
+    /// known.
+    std::string architecture_since;
     /// Layers of multi-token prediction that the checkpoint ships beside the model: 0 = none, nothing = not known.
     std::optional<Count> mtp_layers;
     /// Tokens of a prompt and its answer that its positions are made for: nothing = no limit (no positions) or not known.

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/traits.h"
+
 namespace treeline::sweeps {
 namespace {
 
@@ -19,7 +21,10 @@ std::string link_text(const sim::Platform& platform, const sim::Interconnect& li
 }  // namespace
 
 std::string default_stack(const sim::Device& device) {
-    return device.kind == sim::DeviceKind::cpu ? "cpu" : device.metal ? "llama.cpp" : "cuda-graph";
+    if (device.kind == sim::DeviceKind::cpu) {
+        return "cpu";
+    }
+    return !device.usual_stack.empty() ? device.usual_stack : device.metal ? "llama.cpp" : std::string(sim::general_stack);
 }
 
 sim::CostMode default_mode(const sim::Platform& platform) {
@@ -40,7 +45,8 @@ std::string label_of(const sim::Stack& stack) {
     if (stack.serving.states_budget) {
         stated.push_back(fmt::format("{:.0f} tokens a step", stack.serving.step_tokens));
     }
-    return stack.name + (stated.empty() ? "" : fmt::format(" with {}", fmt::join(stated, " and ")));
+    const std::string name = stack.stands_for.empty() ? stack.name : fmt::format("{} (as {})", stack.stands_for, stack.name);
+    return name + (stated.empty() ? "" : fmt::format(" with {}", fmt::join(stated, " and ")));
 }
 
 std::string label_of(const sim::Platform& platform) {

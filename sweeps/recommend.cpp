@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/operations.h"
 #include "sweeps/most_rate.h"
 #include "sweeps/recommend_inside.h"
 
@@ -173,8 +174,10 @@ Capacity capacity_of(const sim::CompiledRound& round, const sim::Model& target, 
     capacity.plain = most_sequences(round, 0, capacity.context);
     capacity.off = most_sequences(StartedRound(round, speculation).get(), sim::drafting_off, capacity.context);
     capacity.drafting = most_sequences(round, speculation, capacity.context);
-    capacity.whole_context = !target.max_context || sim::memory_holds(round, round.row(speculation), round.groups,
-                                                                      static_cast<double>(*target.max_context));
+    // A context of unknown length may be too long, unless nothing of it is cached.
+    capacity.whole_context = target.max_context ? sim::memory_holds(round, round.row(speculation), round.groups,
+                                                                    static_cast<double>(*target.max_context))
+                                                : sim::caches_of(target, target.precision, 1.0).empty();
     capacity.allowed = round.memory.capacity;
     capacity.parts = sim::memory_parts(round, {speculation, std::max(1.0, capacity.drafting), capacity.context});
     return capacity;

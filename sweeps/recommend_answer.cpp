@@ -5,8 +5,11 @@
 #include "sweeps/most_rate.h"
 
 namespace treeline::sweeps {
+namespace {
 
-Answer answer(RecommendInput input, unsigned threads) {
+constexpr double unreachable_gain = 1e9;  // with which nothing that drafts is recommended
+
+Answer answered(RecommendInput input, unsigned threads) {
     Answer result;
     result.result = recommend(input.workload, threads);
     if (const auto& found = result.result.recommendation) {
@@ -34,6 +37,34 @@ Answer answer(RecommendInput input, unsigned threads) {
     }
     result.input = std::move(input);
     return result;
+}
+
+/// Whether plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
+bool loses_more_often(const Answer& answer) {
+    constexpr double even = 0.5;
+    const std::optional<Recommendation>& found = answer.result.recommendation;
+    return answer.trust && answer.trust->chances && answer.trust->chances->pays < even && !found->most_rate &&
+           !found->saturation && !found->candidates.front().gain_of_capacity;
+}
+
+}  // namespace
+
+Answer answer(RecommendInput input, unsigned threads) {
+    RecommendInput plain = input;
+    Answer drafting = answered(std::move(input), threads);
+    if (!loses_more_often(drafting)) {
+        return drafting;
+    }
+    const double asked = plain.workload.limits.minimum_gain;
+    plain.workload.limits.minimum_gain = unreachable_gain;
+    Answer without = answered(std::move(plain), threads);
+    if (!without.result.recommendation) {
+        return drafting;
+    }
+    without.input.workload.limits.minimum_gain = asked;
+    without.result.recommendation->limits.minimum_gain = asked;
+    without.result.recommendation->excluded = without.result.excluded = drafting.result.excluded;
+    return without;
 }
 
 const DrafterChoice* drafter_of(const Answer& answer, const Variant& variant) {

@@ -1,6 +1,7 @@
 #include "text/version.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -22,6 +23,21 @@ Version version_in(std::string_view text) {
         text.remove_prefix(used + 1);
     }
     return numbers;
+}
+
+std::string month_text(std::string_view month) {
+    constexpr std::array<std::string_view, 12> names = {"January", "February", "March",     "April",   "May",      "June",
+                                                        "July",    "August",   "September", "October", "November", "December"};
+    constexpr std::size_t dash = 4, length = 7;
+    const bool digits = month.size() == length && std::all_of(month.begin(), month.end(), [&](const char& letter) {
+                            return (static_cast<std::size_t>(&letter - month.data()) == dash)
+                                       ? letter == '-'
+                                       : std::isdigit(static_cast<unsigned char>(letter)) != 0;
+                        });
+    const int number = digits ? 10 * (month[dash + 1] - '0') + (month[dash + 2] - '0') : 0;
+    return number < 1 || number > static_cast<int>(names.size())
+               ? ""
+               : std::string(names[static_cast<std::size_t>(number - 1)]) + " " + std::string(month.substr(0, dash));
 }
 
 std::optional<std::size_t> nearest_version(const std::vector<Version>& known, const Version& asked) {

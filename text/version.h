@@ -18,6 +18,9 @@ Version version_in(std::string_view text);
 /// version is known; empty ones are none. "0.10" stands for every 0.10.x: a longer version with the same beginning is newer.
 std::optional<std::size_t> nearest_version(const std::vector<Version>& known, const Version& asked);
 
+/// "February 2026" for "2026-02"; empty for what is no month.
+std::string month_text(std::string_view month);
+
 /// The release that a name states, "2507" of "…-Instruct-2507-SpecForge": four digits between dashes that are a year and a
 /// month, or a month and a day; empty if there is none.
 std::string release_in(const std::string& name);

@@ -55,7 +55,8 @@ Run add_recommend(CLI::App& app) {
     add_workload_options(app, options);
     app.add_option(
            "--export", options->export_as,
-           "Instead of the answer, a file for an engine or planner: " + text::listed(names_of<engines::ExportKind>(), "or"))
+           "Instead of the answer, a file for an engine or planner: " + text::listed(names_of<engines::ExportKind>(), "or") +
+               "; no release of vLLM reads vllm-batch-context, only one with pull request 48944")
         ->type_name("FORM");
     app.add_option("--store", options->store,
                    "Database that keeps the question and its answer: a repeated one is not worked out")
@@ -67,7 +68,7 @@ Run add_recommend(CLI::App& app) {
         "  treeline recommend --target qwen3-32b --device h100-sxm --stack vllm \\\n"
         "    --concurrency 32 --prompt 2000 --output-tokens 500\n"
         "  treeline recommend --target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --stack vllm \\\n"
-        "    --drafter eagle3 --acceptance 0.7,0.5,0.35 --concurrency 8:0.3,16:0.4,40:0.3 --prompt 5800 --output-tokens 400\n"
+        "    --drafter eagle3 --acceptance 0.8,0.65,0.5 --concurrency 8:0.3,16:0.4,40:0.3 --prompt 5800 --output-tokens 400\n"
         "  treeline recommend --target qwen3-32b --device h100-sxm,h200 --price h100-sxm:2.5,h200:3.4 --objective cost \\\n"
         "    --drafter none --concurrency 32 --prompt 2000 --output-tokens 500      # a planner without speculation\n"
         "  treeline recommend examples/llama-3.1-8b-h100.json --explain candidates,trust\n"

@@ -80,7 +80,7 @@ struct Kind {
 };
 
 constexpr std::array<Kind, 12> kinds = {
-    {{"models", [](const Catalogue& from) { return models::model_names(from.models); }},
+    {{"models", [](const Catalogue& from) { return models::all_model_names(from.models); }},
      {"devices", [](const Catalogue& from) { return hardware::device_names(from.hardware); }},
      {"stacks", [](const Catalogue& from) { return hardware::stack_names(from.hardware); }},
      {"expert-kernels", [](const Catalogue& from) { return hardware::expert_kernel_names(from.hardware); }},

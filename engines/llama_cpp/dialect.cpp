@@ -54,6 +54,8 @@ Definition definition() {
                     .places_weights = true,
                     .caches_in_16_bits = true,
                     .one_draft_a_module = true,
+                    .takes_older = true,
+                    .loads_gguf = true,
                     .translates = [](const Engine& /*engine*/) { return true; },
                     .write = write,
                     .parallel_problem = problem,

@@ -56,6 +56,25 @@ std::string client(const FlagPlan& /*plan*/, const sweeps::CandidateRun& run) {
                        asked_in(run, "--random-range-ratio 1"), result_of(run));
 }
 
+bool is_deepseek_v41(std::string_view small_name) { return small_name.find("deepseek-v4.1") != std::string_view::npos; }
+
+bool is_deepseek_v4(std::string_view small_name) { return small_name.find("deepseek-v4") != std::string_view::npos; }
+
+/// Checks of SGLang by architecture, of the newest first: they see what the command says, before aliases and defaults.
+std::vector<ModelRule> rules_of_models() {
+    return {{.models = "DeepSeek-V4.1",
+             .covers = [](const sim::Model& target) { return sim::compresses_cache(target) && is_deepseek_v41(target.name); },
+             .names = is_deepseek_v41,
+             .words = {"DSPARK"},
+             .source = "arg_groups/deepseek_v4_hook.py"},
+            {.models = "DeepSeek-V4",
+             .covers = [](const sim::Model& target) { return sim::compresses_cache(target); },
+             .names = is_deepseek_v4,
+             .words = {"EAGLE", "DSPARK"},
+             .width_flag = "--speculative-eagle-topk",
+             .source = "arg_groups/deepseek_v4_hook.py; issue 38236"}};
+}
+
 }  // namespace
 
 Definition definition() {
@@ -66,6 +85,9 @@ Definition definition() {
                     .starts = [](std::string_view program,
                                  std::string_view /*next*/) { return program == "sglang" || program.starts_with("sglang."); },
                     .owns_flag = [](std::string_view flag) { return flag.starts_with("--speculative-"); },
+                    .quantises_to = "fp8",
+                    .model_rules = rules_of_models(),
+                    .alias = {"NEXTN", "EAGLE"},
                     .translates = [](const Engine& /*engine*/) { return false; },
                     .write = write,
                     .parallel_problem = problem,

@@ -58,6 +58,7 @@ std::string degrees_flags(const sim::Platform& platform) {
 /// With a blank after each.
 std::string deployment_flags(const FlagPlan& plan) {
     return degrees_flags(plan.platform) + kernel_flags(*plan.engine, plan.platform) +
+           (plan.checkpoints.load_as.empty() ? "" : fmt::format("--quantization {} ", plan.checkpoints.load_as)) +
            (plan.memory_utilisation ? fmt::format("--mem-fraction-static {:.3g} ", *plan.memory_utilisation) : "");
 }
 
@@ -69,6 +70,30 @@ std::string load_flags(const FlagPlan& plan) {
            (plan.kv_cache.empty() ? "" : " --kv-cache-dtype " + plan.kv_cache);
 }
 
+/// What 0.5.10 to 0.5.15 must be told to draft for models with recurrent states: with their default, no_buffer, they end at the
+/// start as long as prompts share prefixes; later ones choose by themselves (pull requests 19391 and 22908). The extra buffer
+/// is there for states with a decay of each head alone, the Qwen hybrids.
+struct HybridFlags {
+    std::string environment, flags;  ///< a blank behind the one, and before the other
+};
+HybridFlags hybrid_flags(const FlagPlan& plan) {
+    const text::Version version = plan.engine->numbers();
+    if (!plan.drafter || !sim::has_recurrent_state(plan.target) || version < text::Version{0, 5, 10} ||
+        version >= text::Version{0, 5, 16}) {
+        return {};
+    }
+    bool buffered = true;
+    for (const sim::LayerKind& kind : plan.target.kinds) {
+        for (const sim::Block& block : kind.blocks) {
+            const auto* delta = std::get_if<sim::GatedDelta>(&block.kind);
+            buffered = buffered && !std::holds_alternative<sim::Mamba1>(block.kind) &&
+                       !std::holds_alternative<sim::Mamba2>(block.kind) && (delta == nullptr || delta->decay_rank == 0);
+        }
+    }
+    return buffered ? HybridFlags{"SGLANG_ENABLE_SPEC_V2=1 ", " --mamba-scheduler-strategy extra_buffer"}
+                    : HybridFlags{"", " --disable-radix-cache"};
+}
+
 }  // namespace
 
 EngineFlags write(FlagPlan plan) {
@@ -77,8 +102,9 @@ EngineFlags write(FlagPlan plan) {
     while (options.ends_with(' ')) {
         options.pop_back();
     }
-    flags.text = fmt::format("python -m sglang.launch_server --model-path {}{}{}", plan.checkpoints.target,
-                             options.empty() ? "" : " ", options);
+    const HybridFlags hybrid = hybrid_flags(plan);
+    flags.text = fmt::format("{}python -m sglang.launch_server --model-path {}{}{}{}", hybrid.environment,
+                             plan.checkpoints.target, options.empty() ? "" : " ", options, hybrid.flags);
     if (plan.drafter) {
         flags.text += drafting_flags(plan) + (plan.rollback_flag.empty() ? "" : " " + plan.rollback_flag);
     }

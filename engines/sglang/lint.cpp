@@ -1,5 +1,6 @@
 // Rules of SGLang's speculation flags (server_args.py, arg_groups/speculative_hook.py).
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -29,6 +30,12 @@ void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
     for (const Flag& flag : flags.all()) {
         if (flag.name.starts_with("--speculative") && !engine.takes(flag.name)) {
             findings.add_unknown(engine, flag.name);
+        }
+        if (const std::string name = engine.flag_at(flag.name); name != flag.name) {
+            findings.add(name.empty() ? Kind::unknown : Kind::removed, flag.name,
+                         name.empty()
+                             ? fmt::format("is not known to {}: it came with {}", engine.label(), engine.flag_since(flag.name))
+                             : fmt::format("is called {} in {}", name, engine.label()));
         }
     }
 }
@@ -144,6 +151,55 @@ void check_deployment(const LintInput& input, const Flags& flags, const Engine& 
     }
     if (flags.has({"--enable-dp-attention"}) && is_one_of(algorithm, {"NGRAM", "STANDALONE", "DFLASH"})) {
         findings.add(Kind::contradiction, "--enable-dp-attention", fmt::format("is rejected with {}", algorithm));
+    }
+}
+
+/// Caches of recurrent states that do not go with speculation and shared prefixes (pull request 19391; validate_mamba_no_buffer
+/// in arg_groups/mamba_hook.py of the versions that choose by themselves).
+void check_states(const Flags& flags, const Engine& engine, Findings& findings) {
+    const Flag* strategy = flags.find({"--mamba-scheduler-strategy", "--mamba-radix-cache-strategy"});
+    const text::Version version = engine.numbers();
+    if (strategy == nullptr || strategy->value != "no_buffer" || flags.has({"--disable-radix-cache"}) ||
+        version < text::Version{0, 5, 10}) {
+        return;
+    }
+    if (version < text::Version{0, 5, 16}) {
+        findings.add(Kind::contradiction, strategy->name,
+                     "is no_buffer, with which SGLang drafts for models with recurrent states only without shared prefixes: "
+                     "the server ends at start-up; take extra_buffer, with SGLANG_ENABLE_SPEC_V2=1 before 0.5.11, or add "
+                     "--disable-radix-cache");
+    } else if (!flags.has({"--disable-overlap-schedule"})) {
+        findings.add(Kind::contradiction, strategy->name,
+                     "is no_buffer, which does not go with the overlapped scheduler: the server ends at start-up; leave it "
+                     "out, or take extra_buffer");
+    }
+}
+
+/// What the checks of one architecture refuse. The model is known by its name alone.
+void check_model(const Flags& flags, const Engine& engine, Findings& findings) {
+    const Flag *model = flags.find({"--model-path", "--model"}), *asked = flags.find({algorithm_flag});
+    std::string name = model != nullptr ? model->value.value_or("") : "";
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    const Dialect& dialect = dialect_of(engine);
+    const auto rule = std::find_if(dialect.model_rules.begin(), dialect.model_rules.end(),
+                                   [&](const ModelRule& each) { return each.names(name); });
+    if (rule == dialect.model_rules.end() || asked == nullptr || !asked->value) {
+        return;
+    }
+    const std::string word = in_capitals(*asked->value);
+    const auto takes = [&](std::string_view each) {
+        return std::find(rule->words.begin(), rule->words.end(), each) != rule->words.end();
+    };
+    if (!takes(word)) {
+        findings.add(Kind::contradiction, algorithm_flag,
+                     fmt::format("is {}, but SGLang takes {} alone for {}: the server ends at start-up{}", word,
+                                 text::listed(rule->words, "and"), rule->models,
+                                 word == dialect.alias.first && takes(dialect.alias.second)
+                                     ? fmt::format("; write {}, which means the same", dialect.alias.second)
+                                     : ""));
+    } else if (word == dialect.alias.second && !rule->width_flag.empty() && flags.number({rule->width_flag.data()}) != 1) {
+        findings.add(Kind::missing, std::string(rule->width_flag),
+                     fmt::format("must be given as 1 for {}: the check comes before defaults", rule->models));
     }
 }
 
@@ -294,6 +350,8 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     if (algorithm.empty()) {
         return;
     }
+    check_model(flags, engine, findings);
+    check_states(flags, engine, findings);
     check_path(flags, algorithm, findings);
     check_triple(flags, algorithm, findings);
     check_trees(flags, algorithm, findings);

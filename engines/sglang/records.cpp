@@ -20,6 +20,12 @@ Engine base(const std::string& version, const std::string& source) {
     engine.caches = {
         {sim::NumberFormat::fp8, "fp8_e4m3"}, {sim::NumberFormat::fp4, "fp4_e2m1"}, {sim::NumberFormat::bf16, "bf16"}};
     engine.counts_root = true;
+    // Under the first name in 0.5.16 alone (kvcached's patches for both versions).
+    engine.dated_flags = {{{"0.5.16", "--enable-gdn-replayssm-spec"}, {"0.5.17", "--enable-linear-replayssm-spec"}},
+                          {{"0.5.16", "--linear-replayssm-cache-len"}}};
+    // Announcements of the releases, and of images made of them (aws/deep-learning-containers, README.md).
+    engine.releases = {{"0.5.9", "2026-02"},  {"0.5.10", "2026-04"}, {"0.5.11", "2026-05"}, {"0.5.13", "2026-06"},
+                       {"0.5.16", "2026-07"}, {"0.5.17", "2026-08"}, {"0.5.19", "2026-09"}};
     engine.methods = {"EAGLE", "EAGLE3", "NEXTN", "STANDALONE", "NGRAM"};
     engine.drafters = {{DrafterKind::draft_model, "STANDALONE", true},
                        {DrafterKind::eagle, "EAGLE", true},

@@ -79,6 +79,7 @@ Definition definition() {
                                     flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});
                             },
                         .one_draft_a_module = true,
+                        .quantises_to = "fp8",
                         .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
                         .write = write,
                         .parallel_problem = problem,

@@ -64,6 +64,7 @@ std::string degrees_flags(const sim::Platform& platform) {
 /// With a blank after each.
 std::string deployment_flags(const FlagPlan& plan) {
     return degrees_flags(plan.platform) + kernel_flags(*plan.engine, plan.platform) +
+           (plan.checkpoints.load_as.empty() ? "" : fmt::format("--quantization {} ", plan.checkpoints.load_as)) +
            (plan.memory_utilisation ? fmt::format("--gpu-memory-utilization {:.3g} ", *plan.memory_utilisation) : "");
 }
 

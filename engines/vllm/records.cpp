@@ -26,6 +26,10 @@ Engine base(const std::string& version, const std::string& source) {
                    "max_model_len", "revision", "code_revision",          "prompt_lookup_max",          "prompt_lookup_min"};
     engine.retired = {wrong_tensor_parallel};
     engine.caches = {{sim::NumberFormat::fp8, "fp8"}};
+    // Release notes of the project, and of images made of them (aws/deep-learning-containers, README.md).
+    engine.releases = {{"0.10", "2025-07"}, {"0.11", "2025-10"}, {"0.12", "2025-12"}, {"0.13", "2025-12"}, {"0.14", "2026-01"},
+                       {"0.15", "2026-01"}, {"0.16", "2026-02"}, {"0.17", "2026-03"}, {"0.19", "2026-04"}, {"0.20", "2026-04"},
+                       {"0.23", "2026-06"}, {"0.24", "2026-06"}, {"0.26", "2026-07"}};
     engine.least_capability = 7.0;  // docs/getting_started/installation; builds with CUDA 13 begin at 7.5
     return engine;
 }

@@ -8,6 +8,7 @@
 
 #include "reports/objective_text.h"
 #include "reports/recommend/most_rate_text.h"
+#include "reports/recommend/ways_to_fit.h"
 #include "reports/shape_text.h"
 #include "sweeps/variants.h"
 #include "text/number_text.h"
@@ -80,18 +81,12 @@ std::string left_out_text(const sweeps::Recommendation& found) {
                : "";
 }
 
-/// "Run", unless plain decoding is the likelier winner: measured speed-ups lie below predictions more often than above.
-std::string_view opening(const sweeps::Answer& answer) {
-    const bool unlikely = answer.trust && answer.trust->chances && answer.trust->chances->pays < 0.5;
-    return unlikely ? "Measure before you run" : "Run";
-}
-
 std::string drafting_sentence(const sweeps::Answer& answer, const std::string& where) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const sweeps::Candidate& best = found.candidates.front();
     const sweeps::Objective objective = answer.input.workload.objective;
     const std::string run =
-        fmt::format("{} {} with {} drafting {} token{}{}", opening(answer), where, found.variants[best.variant].labels.drafter,
+        fmt::format("Run {} with {} drafting {} token{}{}", where, found.variants[best.variant].labels.drafter,
                     best.draft_tokens, best.draft_tokens > 1 ? "s" : "", in_a_tree(found));
     if (found.most_rate) {
         return most_rate_sentence(answer, run);
@@ -132,6 +127,9 @@ std::string why_rejected(const sweeps::Answer& answer) {
     const sweeps::Limits& limits = answer.input.workload.limits;
     if (rejected.gain < 1.0) {
         return "";  // no limit need be raised for a loss
+    }
+    if (!rejected.limit && rejected.gain >= limits.minimum_gain && rejected.chances) {
+        return fmt::format(", but would gain with {:.0f} % only", std::ceil(100.0 * rejected.chances->pays));
     }
     if (!rejected.limit) {
         return fmt::format(", less than the {}x asked for",
@@ -225,8 +223,9 @@ std::string formats_text(const sweeps::Variant& variant) {
 
 std::string sentence_of(const sweeps::Answer& answer) {
     if (!answer.result.recommendation) {
-        return fmt::format("No configuration for {} fits in memory and meets the limits{}.", answer.input.target.label,
-                           nearest_text(answer));
+        const std::string ways = ways_to_fit(answer);
+        return fmt::format("No configuration for {} fits in memory and meets the limits{}{}.", answer.input.target.label,
+                           nearest_text(answer), ways.empty() ? "" : "; " + ways);
     }
     const sweeps::Variant& variant = sweeps::recommended_variant(answer);
     const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
@@ -288,8 +287,10 @@ std::string acceptance_text(const sweeps::Answer& answer) {
     if (drafter == nullptr) {
         return "";
     }
-    return fmt::format("Acceptance: {} ({}); a round yields {} tokens{}, and {}.", drafter->acceptance_text,
-                       source_in_short(*drafter), text::fixed_text(best.accept_length, 2), basis_text(best.basis),
+    const bool tree = !sim::is_chain(answer.result.recommendation->speculations[static_cast<std::size_t>(best.speculation)]);
+    return fmt::format("Acceptance: {}{} ({}); a round{} yields {} tokens{}, and {}.", tree ? "of chains " : "",
+                       drafter->acceptance_text, source_in_short(*drafter), tree ? " of this tree" : "",
+                       text::fixed_text(best.accept_length, 2), basis_text(best.basis),
                        pays_text(best.break_even_accept_length, best.draft_tokens));
 }
 

@@ -149,7 +149,8 @@ inline constexpr TextKey interconnect{"interconnect",
                                       ". Sixteen H100 are joined by the `network`, since NVLink joins eight; the platform's "
                                       "label says so"};
 inline constexpr PartKey stack{
-    "stack", "name or path", "software stack", "`cuda-graph`; `cpu` on CPUs",
+    "stack", "name or path", "software stack",
+    "`cuda-graph`; `cpu` on CPUs; what the description of a device that runs no CUDA names",
     ": what software adds. `vllm`, `sglang` and `tensorrt-llm` are fitted to serving runs, by version (`vllm-0.26`; the plain "
     "name is the newest), `ideal` assumes the data sheet"};
 /// As engines/engine.h calls them.

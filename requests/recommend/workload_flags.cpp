@@ -192,7 +192,9 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
         if (!each.acceptance.empty()) {
             drafter["acceptance"] = acceptance_of_flag(each.acceptance);
         } else if (!each.accept_length.empty()) {
-            drafter["acceptance"] = accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")));
+            const std::string shape = flags.shapes.size() == 1 ? flags.shapes.front() : "";
+            drafter["acceptance"] =
+                accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")), shape);
         } else if (is_kind_alone(drafter)) {
             drafter = drafter["kind"];  // as published ones of this kind accept
         } else if (!states_acceptance(drafter)) {
@@ -305,6 +307,7 @@ const std::vector<KeyFlag>& workload_flags() {
     static const std::vector<KeyFlag> flags = {
         as_for_a_point("target.model"),
         as_for_a_point("target.precision"),
+        as_for_a_point("target.precision.kv_cache"),
         as_for_a_point("target.placement"),
         {"--device", "NAME|PATH,...|JSON", "platforms.device",
          "Devices to choose from: GPUs, FPGA designs, or platforms as JSON", nullptr},
@@ -361,8 +364,9 @@ const std::vector<KeyFlag>& workload_flags() {
          "Acceptance of the preceding --drafter: P(first 1, 2, ... drafts accepted): 0.8,0.65,0.5; the rate of the first (0.8; "
          "later ones fall as measured curves do); geometric:0.8 (the same rate of every draft); or a measurement's file",
          nullptr},
-        {"--accept-length", "K:TOKENS,...", "drafters.acceptance.mean_length",
-         "Alternative: mean tokens per round with K drafts, bonus token included: 4:2.6", nullptr},
+        {"--accept-length", "[K:]TOKENS,...", "drafters.acceptance.mean_length",
+         "Alternative: mean tokens per round, bonus token included; with K drafts 4:2.6, of the one tree of --shape 2.6",
+         nullptr},
         {"--draft-precision", "FORMAT|JSON", "drafters.precision",
          "Format of the preceding --drafter where it is a model, or a head with layers of its own: fp8, q4_k_m, ... (default: "
          "as "

@@ -20,7 +20,7 @@ short() {
     grep -qE 'worlds|predictions missed|no drafter gains|would do as well' screen.txt && fail "treeline $*: $(cat screen.txt)"
 }
 
-qwen="--target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --drafter eagle3 --acceptance 0.7,0.5,0.35"
+qwen="--target qwen3-32b --device a100-sxm-80 --tensor-parallel 2 --drafter eagle3 --acceptance 0.8,0.65,0.5"
 served="--concurrency 8:0.3,16:0.4,40:0.3 --prompt 5800 --output-tokens 400"
 short 25 250 recommend $qwen $served --stack vllm
 short 25 250 recommend $qwen $served --stack sglang

@@ -285,6 +285,7 @@ TEST_CASE("flags name the checkpoints that are known, and say what to put in the
     variant.labels.precision = "fp8";
     CHECK(flags_for(found, "vllm").remark.find("priced as") == std::string::npos);  // as long as it is published so
     variant.setup.precision.weights.format = sim::NumberFormat::fp8;
+    variant.setup.precision.experts.format = sim::NumberFormat::fp8;
     const std::string remark = flags_for(found, "vllm").remark;
     CHECK(remark.find("priced as fp8: load a checkpoint that is stored so") != std::string::npos);
     CHECK(remark.find("drafter priced in bf16, as published: --draft-precision prices a smaller one") != std::string::npos);

@@ -154,7 +154,7 @@ TEST_CASE("caches are asked for by the word of each engine and version", "[engin
     CHECK(says(with(int4, "llama.cpp"), " --cache-type-k q4_0 --cache-type-v q4_0"));
     setup.precision.weights.format = fp4;
     found.variants.front().labels.precision = "nvfp4, key-value cache fp4";  // of which the checkpoint holds the weights
-    CHECK(says(with(fp4, "vllm"), "priced as nvfp4: load a checkpoint that is stored so"));
+    CHECK(says(with(fp4, "vllm"), "vllm serve 'meta-llama/Meta-Llama-3-8B-Instruct stored as nvfp4'"));
     setup.precision.weights = setup.target.precision.weights;
     // 16 bits are asked for where the checkpoint's cache is another, and nowhere else.
     CHECK_FALSE(says(with(bf16, "sglang"), "--kv-cache-dtype"));

@@ -269,6 +269,39 @@ TEST_CASE("other names of a model, and those of Hugging Face") {
     CHECK_THROWS_WITH(load("Qwen3-8B-Q4_K_M"), Catch::Contains("give the model, \"qwen3-8b\""));
 }
 
+TEST_CASE("each model is found by all its names: its own, and the repository that it prints") {
+    const std::vector<std::string> names = all_model_names(catalogue);
+    CHECK(std::is_sorted(names.begin(), names.end()));
+    int named = 0;
+    for (const std::string& name : names) {
+        INFO(name);
+        const sim::Model model = load(name);
+        CHECK(model.name == name);
+        if (!model.repository.empty()) {
+            const sim::Model found = load(model.repository);
+            CHECK(parameter_count(found) == parameter_count(model));
+            CHECK(found.repository == model.repository);
+            CHECK(found.max_context == model.max_context);
+            CHECK(found.stored_as == model.stored_as);
+            ++named;
+        }
+    }
+    CHECK(named > 195);
+    CHECK(load("mistralai/mistral-large-3-675b-instruct-2512").name == "mistral-large-3");
+    CHECK(load("Qwen/Qwen3.6-27B").name == "qwen3.6-27b");
+    CHECK(load("Qwen/Qwen3-30B-A3B-Instruct-2507").stored_as.empty());  // those of another release
+}
+
+// 810 GB of the FP8 checkpoint are what vLLM's recipe asks of the devices; 675e9 parameters of a byte are most of them.
+TEST_CASE("checkpoints are described in the format that they are published in") {
+    for (const char* name :
+         {"mistral-large-3", "ministral-3-14b", "mistral-small-4-119b", "mimo-v2-flash", "deepseek-v3.1", "minimax-m2.7"}) {
+        INFO(name);
+        CHECK(load(name).precision.weights.format == sim::NumberFormat::fp8);
+    }
+    CHECK(sim::stored_weights(load("mistral-large-3"), load("mistral-large-3").precision, 1.0).value() < 700e9);
+}
+
 TEST_CASE("names of files say the model and its format") {
     using Pair = std::pair<std::string, std::string>;
     CHECK(model_and_format("Qwen3-8B-Q4_K_M.gguf") == Pair("qwen3-8b", "q4_k_m"));

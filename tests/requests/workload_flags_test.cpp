@@ -49,6 +49,8 @@ TEST_CASE("texts of flags are axes, shares and lists") {
     CHECK(words_of_flag("packed,unrolled") == tree(R"(["packed", "unrolled"])"));
     CHECK(accept_length_of_flag("2:1.9,4:2.4", FlagJson()) == tree(R"({"curve": {"2": 1.9, "4": 2.4}})"));
     CHECK(accept_length_of_flag("2.9", FlagJson(4)) == tree(R"({"mean_length": 2.9, "draft_tokens": 4})"));
+    CHECK(accept_length_of_flag("1.99", FlagJson(), "sglang:3,3,4") ==
+          tree(R"({"measured": [{"shape": "sglang:3,3,4", "accept_length": 1.99}]})"));
     CHECK_THROWS_WITH(accept_length_of_flag("2.9", tree(R"({"from": 1, "to": 8})")), Catch::Contains("4:2.9"));
 }
 

@@ -7,6 +7,14 @@ namespace version_test {
 
 using namespace treeline::text;
 
+TEST_CASE("months are written out") {
+    CHECK(month_text("2026-02") == "February 2026");
+    CHECK(month_text("2025-12") == "December 2025");
+    for (const char* other : {"", "2026", "2026-13", "2026-00", "2026/02", "2026-2", "26-02-01"}) {
+        CHECK(month_text(other).empty());
+    }
+}
+
 TEST_CASE("a version is the numbers that a text begins with") {
     CHECK(version_in("0.12.1") == Version{0, 12, 1});
     CHECK(version_in("0.10.1rc2") == Version{0, 10, 1});
