@@ -329,6 +329,20 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
 
 std::pair<std::string, std::string> model_and_format(const std::string& name) { return without_format(catalogue_name(name)); }
 
+std::pair<std::string, std::string> known_model_and_format(const fs::path& catalogue, const std::string& name) {
+    if (is_path(name) && !is_repository(name)) {
+        return {name, ""};
+    }
+    const std::vector<std::string> known = model_names(catalogue);
+    const auto has = [&](const std::string& model) {
+        return std::find(known.begin(), known.end(), model) != known.end() ||
+               (model.find('/') == std::string::npos && text::is_file(catalogue / "aliases" / (model + ".json")));
+    };
+    const auto [model, format] = model_and_format(name);
+    const bool without_it = !format.empty() && has(model) && !has(name) && !has(catalogue_name(name));
+    return without_it ? std::pair{model, format} : std::pair{name, std::string()};
+}
+
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
     if (is_path(name_or_path) && !is_repository(name_or_path)) {
         const fs::path path = name_or_path;
