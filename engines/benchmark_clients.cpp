@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engines/programs_without_rules.h"
 #include "engines/started_engine.h"
 
 namespace treeline::engines {
@@ -50,19 +51,24 @@ std::string take_clients_out(CommandLine& command) {
     }
     CommandLine others{command.environment, {}, {}};
     std::string client;
+    bool serves = false;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::size_t begin = std::min(starts[i], command.words.size()),
                           end = i + 1 < starts.size() ? std::min(starts[i + 1], command.words.size()) : command.words.size();
         const std::string own = client_of(command.words, begin, end);
         client = client.empty() ? own : client;
-        if (own.empty()) {
-            append(others,
-                   {command.words.begin() + static_cast<std::ptrdiff_t>(begin),
-                    command.words.begin() + static_cast<std::ptrdiff_t>(end)},
-                   {0});
+        if (!own.empty()) {
+            continue;
         }
+        const CommandLine line{{},
+                               {command.words.begin() + static_cast<std::ptrdiff_t>(begin),
+                                command.words.begin() + static_cast<std::ptrdiff_t>(end)},
+                               {}};
+        const bool starts_server = engine_of_command(line) || program_without_rules("", line.words);
+        serves = serves || (has_flags(line) && starts_server);
+        append(others, line.words, {0});
     }
-    if (!client.empty() && engine_of_command(others)) {
+    if (!client.empty() && serves) {
         command = std::move(others);
         return {};
     }

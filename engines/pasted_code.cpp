@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view fence = "```";
 
 bool begins_with_fence(std::string_view line) {
-    const std::size_t first = line.find_first_not_of(" \t>");
-    return first != std::string_view::npos && line.substr(first).starts_with(fence);
+    line.remove_prefix(line.starts_with("> ") ? 2 : 0);  // a quotation
+    return line.starts_with(fence);                      // deeper ones stand in texts of YAML
 }
 
 /// The blocks between fences; the last one may stay open.
@@ -48,7 +48,7 @@ bool names_an_engine(const std::string& block) {
     for (std::string word; words >> word;) {
         command.words.push_back(word);
     }
-    return engine_of_program(command).has_value();
+    return has_flags(command) && engine_of_program(command).has_value();
 }
 
 template <class Predicate>

@@ -45,23 +45,20 @@ constexpr std::array<std::string_view, 16> idle_words = {
     "hbm3", "hbm3e", "oam", "edition",  "server",     "workstation", "blackwell", "vf"};
 
 /// What drivers call devices in words of their own, as plain names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> drivers_names = {
-    {{"h10080", "h100sxm"},
-     {"a10080pcie", "a100pcie80"},
-     {"b300sxmac", "b300"},
-     {"gh20096", "gh200"},
-     {"gh200480", "gh200"},
-     {"gb10", "dgxspark"},
-     {"thor", "jetsonagxthor"},
-     {"prow7900", "w7900"},
-     {"aipror9700", "r9700"},
-     {"8060s", "strixhalo"},
-     {"gfx1151", "strixhalo"},
-     {"ryzenaimax395", "strixhalo"},
-     {"ryzenaimaxpro395", "strixhalo"},
-     {"ryzenaimax395w8060s", "strixhalo"},
-     {"ryzenaimaxpro395w8060s", "strixhalo"},
-     {"gfx908", "mi100"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> drivers_names = {{{"h10080", "h100sxm"},
+                                                                                          {"a10080pcie", "a100pcie80"},
+                                                                                          {"b300sxmac", "b300"},
+                                                                                          {"gh20096", "gh200"},
+                                                                                          {"gh200480", "gh200"},
+                                                                                          {"gb10", "dgxspark"},
+                                                                                          {"thor", "jetsonagxthor"},
+                                                                                          {"prow7900", "w7900"},
+                                                                                          {"aipror9700", "r9700"},
+                                                                                          {"8060s", "strixhalo"},
+                                                                                          {"gfx1151", "strixhalo"},
+                                                                                          {"ryzenaimax395", "strixhalo"},
+                                                                                          {"ryzenaimaxpro395", "strixhalo"},
+                                                                                          {"gfx908", "mi100"}}};
 
 /// Architectures of AMD that rocminfo and llama.cpp print for several devices.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> shared_architectures = {
@@ -178,9 +175,7 @@ std::optional<fs::path> file_called(const std::vector<fs::path>& files, const st
 
 fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folders, const std::string& what,
                         const std::string& name_or_path, const std::vector<std::string>& also) {
-    const std::size_t slash = name_or_path.find('/');
-    const bool with = slash != std::string::npos && name_or_path.substr(slash).starts_with("/ ");  // "w/ Radeon 8060S"
-    if ((slash != std::string::npos && !with) || name_or_path.ends_with(".json")) {
+    if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
     const std::vector<fs::path> files = catalogue_files(catalogue, folders);

@@ -291,6 +291,7 @@ void RunBuilder::problem(const std::string& sentence) {
 }
 
 void RunBuilder::lacks_draft_tokens(const std::string& sentence) {
+    stated_above_ = unknown_drafts_ ? stated_above_ : !stated_lengths_.empty();
     unknown_drafts_ = true;
     problem(sentence);
 }

@@ -102,7 +102,8 @@ public:
     /// The one draft length that the file states, where a record above the statement lacked it; 0 where none did, or several
     /// are stated.
     [[nodiscard]] int drafts_stated_below() const {
-        return unknown_drafts_ && hints_.draft_tokens < 0 && stated_lengths_.size() == 1 ? *stated_lengths_.begin() : 0;
+        const bool only = stated_lengths_.size() == 1 && !stated_above_;
+        return unknown_drafts_ && only && hints_.draft_tokens < 0 ? *stated_lengths_.begin() : 0;
     }
 
     /// Why something that looks like measurements is not read; said where nothing else of the file is.
@@ -142,8 +143,9 @@ private:
     SglangDraft stated_tree_;
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
-    bool file_is_bad_ = false, unknown_drafts_ = false;
-    bool is_own_run_ = false;  ///< which has its variants apart
+    bool file_is_bad_ = false;
+    bool unknown_drafts_ = false, stated_above_ = false;  ///< the latter: a length stood above the first such record
+    bool is_own_run_ = false;                             ///< which has its variants apart
 
     void take_over_commands();
     void leave_out_other_baselines();

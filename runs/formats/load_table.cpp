@@ -206,7 +206,8 @@ void LoadTable::name_sides(bool drafting) {
             sides ? plain_words(sides->first).starts_with("before") && plain_words(sides->second).starts_with("after")
                   : !caption_.sides() && drafting;
         if (speedups_.contains(*column)) {
-            sides = {"baseline", "drafts"};  // the second is that much faster
+            const bool named = drafts_of_setting(heading) > 0;  // the second is that much faster
+            sides = {"baseline", named ? heading : "drafts"};
         } else if (unnamed && drafting) {
             sides = {"baseline " + (sides ? sides->first : heading), "drafts " + (sides ? sides->second : heading)};
         } else if (!sides) {

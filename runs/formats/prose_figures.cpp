@@ -128,9 +128,9 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
 
 /// Whether words say that nothing is drafted: "vanilla", "without mtp", "eagle3 off".
 bool says_plain(const std::string& words) {
-    static constexpr std::array<const char*, 8> phrases = {
-        "baseline",   "pure",           "vanilla",         "plain decoding",
-        "without it", "autoregressive", "normal decoding", "standard decoding"};
+    static constexpr std::array<const char*, 10> phrases = {
+        "target alone",   "target model alone", "baseline",         "pure", "vanilla", "plain decoding", "without it",
+        "autoregressive", "normal decoding",    "standard decoding"};
     return denies_drafting(words) ||
            std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
 }

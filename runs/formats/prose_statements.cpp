@@ -341,8 +341,17 @@ bool is_of_drafter(std::string_view before) {
     const auto says_any = [&](std::initializer_list<const char*> phrases) {
         return std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
     };
+    const auto last_of = [&](std::initializer_list<std::string_view> names) {
+        std::size_t last = 0;
+        for (const std::string_view name : names) {
+            const std::size_t at = words.rfind(name);
+            last = at == std::string::npos ? last : std::max(last, at + 1);
+        }
+        return last;
+    };
+    const bool of_target = last_of({"target", "main model", "baseline"}) > last_of({"draft model", "drafter"});
     return label == "draft model" || label == "drafter" ||
-           (says_any({"draft model", "drafter"}) &&
+           (says_any({"draft model", "drafter"}) && !of_target &&
             says_any({"itself", "solo", "alone", "standalone", "by itself", "on its own"}));
 }
 
