@@ -270,7 +270,19 @@ void run_as_asked(const Run& run, const CLI::App& app, const std::vector<std::st
     }
 }
 
-void parse_and_run(const std::vector<std::string>& words) {
+/// "treeline help lint" as "treeline lint --help", and "treeline version" as the flag, as people write them.
+std::vector<std::string> with_flags_for_words(std::vector<std::string> words) {
+    if (words.size() > 1 && words[1] == "version") {
+        words[1] = "--version";
+    } else if (words.size() > 1 && words[1] == "help") {
+        words.erase(words.begin() + 1);
+        words.emplace_back("--help");
+    }
+    return words;
+}
+
+void parse_and_run(const std::vector<std::string>& given) {
+    const std::vector<std::string> words = with_flags_for_words(given);
     CLI::App app;
     Run run;
     declare_commands(app, [&run](const Run& chosen) { run = chosen; });

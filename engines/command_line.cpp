@@ -1,7 +1,9 @@
 #include "engines/command_line.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <utility>
 
 #include "engines/shell_words.h"
 #include "text/parse_number.h"
@@ -57,6 +59,36 @@ void append(CommandLine& command, const std::vector<std::string>& words, const s
     command.words.insert(command.words.end(), words.begin(), words.end());
 }
 
+namespace {
+
+/// Whether a line of a script prints its words ("echo \"--spec-type ngram-mod\""), so that they are flags of no program in it.
+bool only_prints(const std::vector<std::string>& words, std::size_t begin, std::size_t end) {
+    static constexpr std::array<std::string_view, 5> before = {"then", "else", "do", "{", "("};
+    while (begin < end && std::find(before.begin(), before.end(), words[begin]) != before.end()) {
+        ++begin;
+    }
+    return begin < end && (words[begin] == "echo" || words[begin] == "printf");
+}
+
+/// Takes such lines out, where others remain.
+void take_prints_out(ShellWords& split) {
+    ShellWords rest;
+    for (std::size_t i = 0; i < split.line_starts.size(); ++i) {
+        const std::size_t begin = split.line_starts[i],
+                          end = i + 1 < split.line_starts.size() ? split.line_starts[i + 1] : split.words.size();
+        if (!only_prints(split.words, begin, end)) {
+            rest.line_starts.push_back(rest.words.size());
+            rest.words.insert(rest.words.end(), split.words.begin() + static_cast<std::ptrdiff_t>(begin),
+                              split.words.begin() + static_cast<std::ptrdiff_t>(end));
+        }
+    }
+    if (!rest.words.empty()) {
+        split = std::move(rest);
+    }
+}
+
+}  // namespace
+
 CommandLine split_command_line(std::string_view text) {
     if (text.find("**-") != std::string_view::npos) {  // posts set the flags that they speak of in bold
         std::string plain(text);
@@ -68,6 +100,7 @@ CommandLine split_command_line(std::string_view text) {
     CommandLine line;
     ShellVariables variables;
     ShellWords split = split_shell_words(text, variables);
+    take_prints_out(split);
     line.words = std::move(split.words);
     line.line_starts = std::move(split.line_starts);
     if (const std::optional<std::string> inner = text_to_run(line.words)) {

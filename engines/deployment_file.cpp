@@ -21,16 +21,29 @@ using Json = nlohmann::ordered_json;
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-/// "0.24.0" of "v0.24.0-cu128"; empty where a tag is no version ("latest", "nightly-1a2b").
-std::string version_of_tag(std::string tag) {
-    tag.erase(0, tag.starts_with('v') ? 1 : 0);
+/// The version that a part of a tag begins with: "0.24.0" of "v0.24.0rc1"; empty of another ("cu13", "py3.12", "7a33ba9").
+std::string version_of_part(std::string part) {
+    part.erase(0, part.starts_with('v') ? 1 : 0);
     std::size_t end = 0;
-    while (end < tag.size() &&
-           (is_digit(tag[end]) || (tag[end] == '.' && end > 0 && end + 1 < tag.size() && is_digit(tag[end + 1])))) {
+    while (end < part.size() &&
+           (is_digit(part[end]) || (part[end] == '.' && end > 0 && end + 1 < part.size() && is_digit(part[end + 1])))) {
         ++end;
     }
-    const std::string version = tag.substr(0, end);
+    const std::string version = part.substr(0, end);
     return version.find('.') == std::string::npos ? "" : version;
+}
+
+/// "0.24.0" of "v0.24.0-cu128" and of "vllm-x86_64-cu13-0.24.0-1a2b": of the first part that is a version; empty where none is
+/// ("latest", "nightly-1a2b").
+std::string version_of_tag(const std::string& tag) {
+    for (std::size_t begin = 0; begin < tag.size();) {
+        const std::size_t end = std::min(tag.find_first_of("-_", begin), tag.size());
+        if (const std::string version = version_of_part(tag.substr(begin, end - begin)); !version.empty()) {
+            return version;
+        }
+        begin = end + 1;
+    }
+    return "";
 }
 
 bool is_shell_flag(const std::string& word) { return word == "-c" || word == "-lc" || word == "-ec" || word == "-exc"; }

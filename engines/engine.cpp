@@ -173,6 +173,14 @@ Engine find_engine(const std::string& text) {
     if (is_before(numbers_of(versions.back().version), asked)) {
         refuse_version(versions, version, "is newer than all known versions");
     }
+    // 0.11 is the version of that name, and none of the later ones that begin so.
+    const auto same =
+        std::find_if(versions.begin(), versions.end(), [&](const Engine& e) { return numbers_of(e.version) == asked; });
+    if (same != versions.end()) {
+        Engine engine = *same;
+        engine.asked = version == engine.version ? "" : version;
+        return engine;
+    }
     const auto later = std::find_if(versions.begin(), versions.end(),
                                     [&](const Engine& e) { return is_before(asked, numbers_of(e.version)); });
     Engine engine = *std::prev(later);

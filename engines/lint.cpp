@@ -35,7 +35,7 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
     if (input.engine && *input.engine != engine.name) {
         throw text::InputError({fmt::format("the text is for {}, not for {}", newest(*input.engine).title, engine.title)});
     }
-    if (linting_of(engine.name).owns_tree == nullptr && input.form != LintForm::command) {
+    if (input.idle.empty() && linting_of(engine.name).owns_tree == nullptr && input.form != LintForm::command) {
         throw text::InputError({fmt::format("{} takes flags; give its command line", engine.title)});
     }
     return engine;
@@ -80,8 +80,12 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
             engine,
             input.form_text,
             {},
+            {},
             {fmt::format("{} {} is older than the versions whose rules are known here, from {} on: its flags are not checked.",
                          engine.title, input.older, first)}};
+    }
+    if (!input.idle.empty()) {
+        return {engine, input.form_text, {}, {}, {input.idle}};
     }
     const Linting& linting = linting_of(engine.name);
     if (linting.reads_config_file) {
@@ -95,7 +99,7 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
         }
     }
     linting.check(input, engine, read_or_written, findings);
-    LintResult result{engine, input.form_text, findings.take(), findings.take_notes()};
+    LintResult result{engine, input.form_text, findings.take(), {}, findings.take_notes()};
     if (older_than_known(engine.word + "@" + engine.asked)) {
         result.notes.push_back(fmt::format("Rules of {} before {} are not known: these are those of {}.", engine.title,
                                            engine.version, engine.version));
@@ -122,6 +126,10 @@ void add_server(const LintInput& server, const std::optional<Engine>& asked, con
         const bool is_asked = asked && (!server.engine || *server.engine == asked->name);
         LintResult other = lint_server(server, engine_of(server, is_asked ? asked : std::nullopt), is_asked, read_file);
         name_server(other, server.server);
+        const auto same = [&](const Engine& known) { return known.label() == other.engine.label(); };
+        if (!same(result.engine) && std::none_of(result.other_engines.begin(), result.other_engines.end(), same)) {
+            result.other_engines.push_back(other.engine);
+        }
         result.findings.insert(result.findings.end(), other.findings.begin(), other.findings.end());
         result.notes.insert(result.notes.end(), other.notes.begin(), other.notes.end());
     } catch (const text::InputError& error) {

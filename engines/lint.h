@@ -38,10 +38,11 @@ struct LintFinding {
 };
 
 struct LintResult {
-    Engine engine;
+    Engine engine;     ///< of the first server
     std::string form;  ///< "a command line", "a YAML file", …
     std::vector<LintFinding> findings;
-    std::vector<std::string> notes = {};  ///< sentences on what was not checked, or what only the reader can tell
+    std::vector<Engine> other_engines = {};  ///< of further servers of the text, each once
+    std::vector<std::string> notes = {};     ///< sentences on what was not checked, or what only the reader can tell
 };
 
 /// The content of a file that the configuration names; nothing if it cannot be read.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/deployment_file.h"
 #include "engines/started_engine.h"
 #include "engines/unknown_values.h"
 #include "json/reader.h"
@@ -51,8 +52,11 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
 
 void Findings::add_nothing_drafts(const std::string& flag, const CommandLine& command) {
     const std::string open = open_word_of(command);
-    if (open.empty()) {
+    const bool asks = std::any_of(command.words.begin(), command.words.end(), starts_speculation);
+    if (open.empty() && asks) {
         add(FindingKind::missing, flag, "is missing, so nothing is drafted");
+    } else if (open.empty()) {
+        note(fmt::format("Nothing is drafted: {} is not given, nor another flag of speculation.", flag));
     } else {
         note(fmt::format("{} is not seen, and what {} holds is not known here.", flag, text::shortened(open, 40)));
     }

@@ -21,8 +21,8 @@ public:
     /// The finding for a key that the engine does not take: removed, or unknown, with the nearest known key. An old name that
     /// it still takes is a note.
     void add_unknown(const Engine& engine, const std::string& key);
-    /// The flag that switches drafting on is missing: a finding, or a note where a word of the command stands for others that
-    /// are not given ("$EXTRA_ARGS").
+    /// The flag that switches drafting on is missing: a finding beside other flags of speculation, and a note of a server
+    /// without any, or where a word of the command stands for others that are not given ("$EXTRA_ARGS").
     void add_nothing_drafts(const std::string& flag, const CommandLine& command);
     /// A sentence that says no more than what was not checked, or what only the reader can tell.
     void note(const std::string& sentence);

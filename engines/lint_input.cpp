@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 
+#include "engines/benchmark_clients.h"
 #include "engines/compose_variables.h"
 #include "engines/definition.h"
 #include "engines/deployment_file.h"
+#include "engines/pasted_code.h"
 #include "engines/programs_without_rules.h"
 #include "engines/recipe_file.h"
 #include "engines/script_parts.h"
@@ -18,6 +20,7 @@
 #include "json/toml.h"
 #include "json/wording.h"
 #include "json/yaml.h"
+#include "text/plain_text.h"
 #include "text/wording.h"
 
 namespace treeline::engines {
@@ -185,56 +188,6 @@ void take_configuration_within(LintInput& input) {
     }
 }
 
-}  // namespace
-
-Json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated) {
-    if (text.starts_with('$') || text.starts_with('`')) {
-        throw text::InputError({fmt::format("{}: {} stands for a text that is not given here; give the text itself", name,
-                                            text::shortened(text, 60))});
-    }
-    json::Parsed parsed = json::parse_strictly(text);
-    if (!parsed.failure.empty()) {
-        if (json::Parsed open = json::parse_strictly(with_unknown_values_as_texts(text)); open.failure.empty()) {
-            parsed = std::move(open);
-        }
-    }
-    if (!parsed.failure.empty()) {
-        throw text::InputError({fmt::format("{}: {}", name, parsed.failure)});
-    }
-    repeated.insert(repeated.end(), parsed.duplicate_keys.begin(), parsed.duplicate_keys.end());
-    return std::move(parsed.tree);
-}
-
-Json parse_yaml(const std::string& text, std::vector<std::string>& repeated) {
-    json::ParsedYaml parsed = json::parse_yaml_documents(text);
-    if (!parsed.failure.empty() && text.find("${") != std::string::npos) {
-        if (json::ParsedYaml open = json::parse_yaml_documents(with_short_variables(text)); open.failure.empty()) {
-            parsed = std::move(open);
-        }
-    }
-    if (!parsed.failure.empty()) {
-        throw text::InputError({"the text " + parsed.failure});
-    }
-    repeated.insert(repeated.end(), parsed.repeated_keys.begin(), parsed.repeated_keys.end());
-    return std::move(parsed.tree);
-}
-
-std::vector<std::string> flags_of_options(const Json& options) {
-    std::vector<std::string> words;
-    for (const auto& [key, value] : options.items()) {
-        if (value.is_null() || value == false) {
-            continue;
-        }
-        words.push_back(key.starts_with('-') ? key : "--" + key);
-        if (value != true) {
-            words.push_back(value.is_string() ? value.template get<std::string>() : value.dump());
-        }
-    }
-    return words;
-}
-
-namespace {
-
 /// A key as a flag is called, without the dashes before it: "speculative-algorithm".
 std::string option_of(std::string key) {
     key.erase(0, std::min(key.find_first_not_of('-'), key.size()));
@@ -352,6 +305,7 @@ LintInput read_worker(const RecipeWorker& worker, LintInput input) {
     input.command = worker.command;
     take_image(input);
     input.server = worker.name;
+    input.device = worker.device;
     input.prefills = worker.prefills;
     if (input.engine == EngineName::tensorrt_llm) {
         input.tree = worker.options;
@@ -374,8 +328,10 @@ LintInput read_recipe(LintInput recipe, const std::vector<RecipeWorker>& workers
         }
     }
     if (servers.empty()) {
-        throw text::InputError(
-            {fmt::format("nothing in this file drafts: it starts workers of {} without a flag of speculation", engine.title)});
+        LintInput idle = read_worker(workers.front(), recipe);
+        idle.idle =
+            fmt::format("Nothing in this file drafts: it starts workers of {} without a flag of speculation.", engine.title);
+        return idle;
     }
     return first_of(std::move(servers));
 }
@@ -404,7 +360,10 @@ LintInput read_tree(const std::string& text, LintInput input) {
     }
     refuse_other_programs(text, input);
     if (const std::string image = input.engine ? "" : image_of_engine_within(input.tree); !image.empty()) {
-        throw text::InputError({fmt::format("nothing in this file drafts: it starts {} without a flag of speculation", image)});
+        input.command.words = {image};
+        take_image(input);
+        input.form_text = "a container in " + input.form_text;
+        input.idle = fmt::format("Nothing in this file drafts: it starts {} without a flag of speculation.", image);
     }
     return input;
 }
@@ -415,6 +374,30 @@ std::optional<CommandLine> call_of_python(const std::string& text, const std::ma
     std::optional<CommandLine> call = command_of_python(text);
     return call || handed == written.end() || text.find("--spec") != std::string::npos ? call
                                                                                        : command_of_python(handed->second);
+}
+
+/// A command line, as a shell splits it. Where an apostrophe of prose opens a quote, what stands in spans of code.
+CommandLine command_of_text(const std::string& text) {
+    try {
+        return split_command_line(text);
+    } catch (const text::InputError&) {
+        const std::string spans = code_spans_of(text);
+        if (spans.empty()) {
+            throw;
+        }
+        return split_command_line(spans);
+    }
+}
+
+/// A client of a benchmark, which is named and not checked.
+LintInput read_client(LintInput input, const std::string& client) {
+    const std::optional<EngineName> engine = engine_of_program(input.command);
+    input.engine = engine ? engine : EngineName::vllm;
+    input.form = LintForm::command;
+    input.form_text = "the command of a client of benchmarks";
+    input.idle =
+        fmt::format("{} asks a server that runs already and drafts nothing itself; give the server's command.", client);
+    return input;
 }
 
 LintInput read_parts(const std::string& whole_text) {
@@ -451,8 +434,11 @@ LintInput read_parts(const std::string& whole_text) {
         input.tree = parse_json(text, "the text is not JSON", input.repeated);
     } else {
         if (!starts_as_yaml(text)) {
-            input.command = split_command_line(text);
+            input.command = command_of_text(text);
             take_flags_handed_on(input.command);
+            if (const std::string client = take_clients_out(input.command); !client.empty()) {
+                return read_client(std::move(input), client);
+            }
             input.engine = engine_of_command(input.command);
             take_image(input);
             if (!input.engine && Flags(input.command.words).all().empty()) {
@@ -474,7 +460,10 @@ LintInput read_parts(const std::string& whole_text) {
 }  // namespace
 
 LintInput read_lint_input(const std::string& text) {
-    LintInput input = read_parts(text);
+    const bool utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
+    std::string plain = utf16 ? text::utf8_of_utf16(text) : text;
+    plain.erase(0, plain.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+    LintInput input = read_parts(fenced_code_of(plain));
     take_variables_as_flags(input);
     std::for_each(input.others.begin(), input.others.end(), take_variables_as_flags);
     return input;

@@ -32,6 +32,8 @@ struct LintInput {
     std::optional<EngineName> engine;  ///< by its content; nothing if that does not tell
     std::string version;               ///< of an image that is named; empty where none is, or its rules are not known
     std::string older;                 ///< an image's version that is older than all whose rules are known
+    std::string device;                ///< the GPU, as the text calls it ("b200"); empty where it names none
+    std::string idle;                  ///< why nothing drafts, as a sentence: a server without a flag of speculation, a client
     std::string server;                ///< which of several this one is: "decode", "server 2"; empty for one alone
     std::vector<LintInput> others;     ///< further servers that the text starts with drafts
     bool prefills = false;             ///< it reads prompts for servers that decode, and runs no rounds

@@ -22,12 +22,14 @@ constexpr std::array<Named, 12> started_by = {{{"lmdeploy", "LMDeploy"},
                                                {"text-generation-launcher", "TGI"},
                                                {"atom.entrypoints", "ATOM"}}};
 
-constexpr std::array<Named, 6> told_by = {{{"draft_model_dir:", "TabbyAPI"},
+constexpr std::array<Named, 8> told_by = {{{"draft_model_dir:", "TabbyAPI"},
                                            {"tabbyapi", "TabbyAPI"},
                                            {"draft_model_name:", "TabbyAPI"},
                                            {"draft_num_predict", "Ollama"},
                                            {"llm.prediction.speculativeDecoding", "LM Studio"},
-                                           {"huggingface/text-generation-inference", "TGI"}}};
+                                           {"huggingface/text-generation-inference", "TGI"},
+                                           {"docker model configure", "Docker Model Runner"},
+                                           {"docker model run", "Docker Model Runner"}}};
 
 }  // namespace
 

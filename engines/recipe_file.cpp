@@ -153,6 +153,7 @@ void add_worker(const Json& recipe, const std::string& variant, const std::strin
     if (is_mapping_at(recipe, "sweep")) {
         open_swept(options, recipe["sweep"]);
     }
+    worker.device = is_mapping_at(recipe, "resources") ? string_at(recipe["resources"], "gpu_type") : "";
     worker.drafts = drafts(options);
     worker.options = std::move(options);
     if (const std::string image = is_mapping_at(recipe, "model") ? string_at(recipe["model"], "container") : "";

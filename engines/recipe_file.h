@@ -17,6 +17,7 @@ struct RecipeWorker {
     std::string engine;              ///< as the recipe calls it: "sglang", "trtllm"
     nlohmann::ordered_json options;  ///< its flags as keys
     CommandLine command;             ///< its environment, and the image as the only word
+    std::string device;              ///< its GPU as the recipe calls it: "b200"; empty where it names none
     bool drafts = false;
     bool prefills = false;  ///< reads prompts and runs no rounds
 };

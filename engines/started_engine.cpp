@@ -1,6 +1,7 @@
 #include "engines/started_engine.h"
 
 #include <algorithm>
+#include <cctype>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -59,6 +60,13 @@ std::optional<EngineName> engine_of_program(const CommandLine& command) {
         }
     }
     return named;
+}
+
+bool has_flags(const CommandLine& command) {
+    return std::any_of(command.words.begin(), command.words.end(), [](const std::string& word) {
+        const std::size_t name = word.find_first_not_of('-');
+        return (name == 1 || name == 2) && std::isalpha(static_cast<unsigned char>(word[name])) != 0;
+    });
 }
 
 std::optional<EngineName> engine_of_command(const CommandLine& command) {

@@ -14,6 +14,9 @@ namespace treeline::engines {
 /// value and no folder; nothing if no word tells.
 std::optional<EngineName> engine_of_program(const CommandLine& command);
 
+/// Whether a word is a flag, so that a name of an engine beside it may start one: a report names engines, too.
+bool has_flags(const CommandLine& command);
+
 /// The same, or else by the flags.
 std::optional<EngineName> engine_of_command(const CommandLine& command);
 

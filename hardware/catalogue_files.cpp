@@ -40,25 +40,66 @@ std::vector<std::string> catalogue_names(const fs::path& catalogue, const Catalo
 namespace {
 
 /// Words of drivers' names that tell no two devices of the catalogue apart.
-constexpr std::array<std::string_view, 15> idle_words = {"r",   "tm",      "gpu",    "graphics",    "generation",
-                                                         "gb",  "hbm2",    "hbm2e",  "hbm3",        "hbm3e",
-                                                         "oam", "edition", "server", "workstation", "blackwell"};
+constexpr std::array<std::string_view, 16> idle_words = {
+    "r",    "tm",    "gpu", "graphics", "generation", "gb",          "hbm2",      "hbm2e",
+    "hbm3", "hbm3e", "oam", "edition",  "server",     "workstation", "blackwell", "vf"};
 
 /// What drivers call devices in words of their own, as plain names.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> drivers_names = {{{"h10080", "h100sxm"},
-                                                                                         {"a10080pcie", "a100pcie80"},
-                                                                                         {"b300sxmac", "b300"},
-                                                                                         {"gh20096", "gh200"},
-                                                                                         {"gh200480", "gh200"},
-                                                                                         {"gb10", "dgxspark"},
-                                                                                         {"thor", "jetsonagxthor"},
-                                                                                         {"prow7900", "w7900"},
-                                                                                         {"aipror9700", "r9700"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> drivers_names = {{{"h10080", "h100sxm"},
+                                                                                          {"a10080pcie", "a100pcie80"},
+                                                                                          {"b300sxmac", "b300"},
+                                                                                          {"gh20096", "gh200"},
+                                                                                          {"gh200480", "gh200"},
+                                                                                          {"gb10", "dgxspark"},
+                                                                                          {"thor", "jetsonagxthor"},
+                                                                                          {"prow7900", "w7900"},
+                                                                                          {"aipror9700", "r9700"},
+                                                                                          {"8060s", "strixhalo"},
+                                                                                          {"gfx1151", "strixhalo"},
+                                                                                          {"ryzenaimax395", "strixhalo"},
+                                                                                          {"ryzenaimaxpro395", "strixhalo"},
+                                                                                          {"gfx908", "mi100"}}};
+
+/// Architectures of AMD that rocminfo and llama.cpp print for several devices.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> shared_architectures = {
+    {{"gfx906", "the MI50, the MI60 and the Radeon VII"},
+     {"gfx90a", "the MI210 and the MI250X"},
+     {"gfx942", "the MI300X and the MI325X"},
+     {"gfx950", "the MI350X and the MI355X"},
+     {"gfx1100", "the RX 7900 XT, the RX 7900 XTX and the W7900"},
+     {"gfx1200", "the RX 9060 and the RX 9060 XT"},
+     {"gfx1201", "the RX 9070, the RX 9070 XT and the R9700"}}};
+
+/// What drivers put behind a device in brackets: Mesa's "(RADV GFX1151)", "(BMG G21)".
+constexpr std::array<std::string_view, 5> remarks_of_drivers = {"(radv ", "(amdvlk", "(nvk", "(bmg ", "(dg2"};
+
+/// The device of "MTL0 (Apple M3 Ultra)" and "Vulkan0: Radeon 8060S (RADV GFX1151)", as llama.cpp lists devices, without what
+/// the driver adds; other names as they are.
+std::string without_driver(std::string name) {
+    std::string small = name;
+    std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const std::string_view back_end : {"cuda", "rocm", "vulkan", "mtl", "metal", "sycl", "hip"}) {
+        const std::size_t digits = small.starts_with(back_end) ? small.find_first_not_of("0123456789", back_end.size()) : 0;
+        if (digits == std::string::npos || digits <= back_end.size()) {
+            continue;
+        }
+        if (small.substr(digits).starts_with(": ")) {
+            return without_driver(name.substr(digits + 2));
+        }
+        if (small.substr(digits).starts_with(" (") && small.ends_with(')')) {
+            return without_driver(name.substr(digits + 2, name.size() - digits - 3));
+        }
+    }
+    for (const std::string_view remark : remarks_of_drivers) {
+        name = name.substr(0, small.find(remark));
+    }
+    return name;
+}
 
 /// A name without case, marks, makers, the form of its socket and the unit of its memory: "NVIDIA A100-SXM4-80GB" is
 /// "a100sxm80".
 std::string plain_name(const std::string& name) {
-    std::string words = name;
+    std::string words = without_driver(name);
     std::transform(words.begin(), words.end(), words.begin(),
                    [](unsigned char c) { return std::isalnum(c) != 0 ? std::tolower(c) : ' '; });
     for (const std::string_view maker :
@@ -102,6 +143,11 @@ std::pair<int, std::string> counted(const std::string& name) {
 /// Why this device is not in the catalogue; empty for any other name.
 std::string refused_device(const std::string& name) {
     const std::string plain = plain_name(name);
+    for (const auto& [architecture, devices] : shared_architectures) {
+        if (plain == architecture) {
+            return name + " is the architecture of " + std::string(devices) + ", which differ; name the device";
+        }
+    }
     const bool refused =
         std::any_of(tenstorrent.begin(), tenstorrent.end(), [&](std::string_view start) { return plain.starts_with(start); });
     return refused ? name +

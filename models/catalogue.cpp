@@ -389,6 +389,17 @@ std::vector<std::string> all_model_names(const fs::path& catalogue) {
     return names;
 }
 
+std::pair<std::string, std::string> known_model_and_format(const fs::path& catalogue, const std::string& name) {
+    if (is_path(name) && !is_repository(name)) {
+        return {name, ""};
+    }
+    const std::vector<std::string> known = all_model_names(catalogue);
+    const auto has = [&](const std::string& model) { return std::find(known.begin(), known.end(), model) != known.end(); };
+    const auto [model, format] = model_and_format(name);
+    const bool without_it = !format.empty() && has(model) && !has(name) && !has(catalogue_name(name));
+    return without_it ? std::pair{model, format} : std::pair{name, std::string()};
+}
+
 json::Described<sim::Model> load_model(const fs::path& catalogue, const std::string& name_or_path) {
     const bool repository = is_repository(name_or_path);
     if (is_path(name_or_path) && !repository) {

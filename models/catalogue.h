@@ -30,4 +30,8 @@ json::Described<sim::Model> load_model(const std::filesystem::path& catalogue, c
 /// none.
 std::pair<std::string, std::string> model_and_format(const std::string& name);
 
+/// The same of a name that the catalogue has only without its format: what load_model() takes, and the word of the format,
+/// which is empty where the name is known or a path, or where it is not known either way.
+std::pair<std::string, std::string> known_model_and_format(const std::filesystem::path& catalogue, const std::string& name);
+
 }  // namespace treeline::models

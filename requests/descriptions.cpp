@@ -114,8 +114,10 @@ const T* Descriptions::find(Cache<T>& cache, json::Reader& at, std::string_view 
     }
 }
 
-const sim::Model* Descriptions::model(json::Reader& at, std::string_view key) {
-    return find(models_, at, key, at.text(key), {FileKind::model, FileKind::hugging_face},
+const sim::Model* Descriptions::model(json::Reader& at, std::string_view key) { return model_called(at, key, at.text(key)); }
+
+const sim::Model* Descriptions::model_called(json::Reader& at, std::string_view key, const std::string& called) {
+    return find(models_, at, key, called, {FileKind::model, FileKind::hugging_face},
                 [&](const std::string& name) { return models::load_model(catalogue_.models, name); });
 }
 

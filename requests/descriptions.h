@@ -31,6 +31,8 @@ public:
     /// The description that the text under `key` names. On failure its problems are noted at that key, and the result is null.
     /// Valid as long as this object lives.
     const sim::Model* model(json::Reader& at, std::string_view key);
+    /// The same of a name that was read from there.
+    const sim::Model* model_called(json::Reader& at, std::string_view key, const std::string& called);
     /// The same of a model that drafts: an unknown name may mean a kind of drafter or a published one, too.
     const sim::Model* drafter_model(json::Reader& at, std::string_view key);
     /// A device, a design, or a board with the design under "design" (hardware/accelerators.h).

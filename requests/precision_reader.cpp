@@ -15,11 +15,10 @@
 namespace treeline::requests {
 namespace {
 
-/// A word for quantised weights says nothing of the cache. One that the model's description states in fewer bits stays as it is
-/// unless "kv_cache" says otherwise.
+/// The checkpoint that a text names, or what is published where it names none.
 sim::Precision checkpoint_named(json::Reader& at, std::string_view key, const sim::Precision& published) {
     const std::string name = at.text(key);
-    const std::optional<sim::Precision> known = precision_of_word(name, published);
+    const std::optional<sim::Precision> known = precision_named(name, published);
     if (!known) {
         if (!name.empty()) {
             at.problem(key, fmt::format("must be {}, nvfp4, mxfp4, fp8-block, w4a16, a quantisation of GGUF (q4_k_m), of MLX "
@@ -29,11 +28,7 @@ sim::Precision checkpoint_named(json::Reader& at, std::string_view key, const si
         }
         return published;
     }
-    sim::Precision precision = *known;
-    if (precision.weights.element_bits() < 16.0 && published.kv_cache.element_bits() < precision.kv_cache.element_bits()) {
-        precision.kv_cache = published.kv_cache;
-    }
-    return precision;
+    return *known;
 }
 
 /// "int4", "q5_k", "6bit", or {"format": "int4", "group_size": 128, "scale_bits": 16, "bits": 4}.
@@ -86,6 +81,17 @@ void read_exceptions(json::Reader& parts, std::string_view key, std::span<const 
 }
 
 }  // namespace
+
+/// A word for quantised weights says nothing of the cache. One that the model's description states in fewer bits stays as it is
+/// unless "kv_cache" says otherwise.
+std::optional<sim::Precision> precision_named(const std::string& word, const sim::Precision& published) {
+    std::optional<sim::Precision> precision = precision_of_word(word, published);
+    if (precision && precision->weights.element_bits() < 16.0 &&
+        published.kv_cache.element_bits() < precision->kv_cache.element_bits()) {
+        precision->kv_cache = published.kv_cache;
+    }
+    return precision;
+}
 
 sim::Precision read_precision(json::Reader& at, std::string_view key, const sim::Precision& published) {
     if (!at.has(key)) {

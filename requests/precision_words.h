@@ -17,7 +17,7 @@ namespace treeline::requests {
 std::optional<sim::Precision> precision_of_word(const std::string& word, const sim::Precision& published);
 
 /// Why an engine ("vllm", "llama.cpp") loads no checkpoint that the word names, as the end of a sentence about it; empty where
-/// it may. Words that several call a format by (int4, 4-bit) name no checkpoint in particular.
+/// it may. A word that several call a format by (int4) names no checkpoint in particular.
 std::string loading_problem(const std::string& word, std::string_view engine);
 
 /// Whether a word names a quantisation of GGUF files.

@@ -10,7 +10,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hardware/catalogue.h"
 #include "json/wording.h"
+#include "models/catalogue.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/keys/shared_keys.h"
 #include "requests/loading.h"
@@ -70,12 +72,30 @@ std::string precision_label(const nlohmann::ordered_json& asked, const sim::Prec
     return label;
 }
 
+namespace {
+
+/// Reads the model, and returns the format in which its name says that it is ("Qwen/Qwen3.6-27B-FP8"); empty where it says
+/// none, or one that is not known.
+std::string read_model(json::Reader& at, const std::string& called, Descriptions& descriptions, sim::Model& model) {
+    const auto [name, format] = called.empty() ? std::pair<std::string, std::string>()
+                                               : models::known_model_and_format(descriptions.catalogue().models, called);
+    const bool known = !format.empty() && precision_named(format, {}).has_value();
+    if (const sim::Model* found = descriptions.model_called(at, target_keys::model, known ? name : called)) {
+        model = *found;
+        model.repository = known && called.find('/') != std::string::npos ? called : model.repository;
+    }
+    return known ? format : std::string();
+}
+
+}  // namespace
+
 sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     sweeps::TargetChoice choice;
-    if (const sim::Model* model = descriptions.model(at, target_keys::model)) {
-        choice.model = *model;
-    }
-    choice.precision = read_precision(at, target_keys::precision, choice.model.precision);
+    const std::string called = at.text(target_keys::model);
+    const std::string format = read_model(at, called, descriptions, choice.model);
+    const sim::Precision& published = choice.model.precision;
+    const sim::Precision named = format.empty() ? published : precision_named(format, published).value();
+    choice.precision = read_precision(at, target_keys::precision, named);
     read_placement(at, descriptions, choice.model);
     choice.label = choice.model.name;
     choice.precision_label = sweeps::as_published;
@@ -83,6 +103,15 @@ sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
         const auto& asked = at.raw().at(std::string(target_keys::precision));
         choice.precision_label = precision_label(asked, choice.precision);
         choice.label += fmt::format(" ({})", choice.precision_label);
+        const nlohmann::ordered_json word =
+            asked.is_object() ? asked.value(std::string(precision_keys::checkpoint), nlohmann::ordered_json()) : asked;
+        if (!format.empty() && word.is_string() && precision_named(word.get<std::string>(), published) != named) {
+            at.problem(target_keys::precision, fmt::format("is {}, but {} is in {} by its name; name the model, {}, alone",
+                                                           choice.precision_label, called, format, choice.model.name));
+        }
+    } else if (!format.empty()) {
+        choice.precision_label = format;
+        choice.label += fmt::format(" ({})", format);
     }
     if (const std::string placed = placement_text(choice.model); !placed.empty()) {
         choice.label += ", " + placed;
@@ -150,8 +179,13 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
     const auto& known = platform_keys::engine_words;
     if (!asked.empty() && asked != platform_keys::no_engine && std::find(known.begin(), known.end(), word) == known.end()) {
         const std::vector<std::string> words(known.begin(), known.end());
-        at.problem(platform_keys::engine, fmt::format("must be {}, not \"{}\"{}", text::listed(words, "or"),
-                                                      json::shown_key(word), text::did_you_mean(word, words)));
+        const std::vector<std::string> stacks = hardware::stack_names(descriptions.catalogue().hardware);
+        const bool stack_alone = std::find(stacks.begin(), stacks.end(), word) != stacks.end();
+        const std::string hint =
+            stack_alone ? fmt::format("; no flags are written for {0}, but its stack is priced (--stack {0})", word)
+                        : text::did_you_mean(word, words);
+        at.problem(platform_keys::engine,
+                   fmt::format("must be {}, not \"{}\"{}", text::listed(words, "or"), json::shown_key(word), hint));
         return;
     }
     const bool of_engine =

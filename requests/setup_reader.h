@@ -29,6 +29,8 @@ void check_loading(json::Reader& at, std::string_view key, const sweeps::TargetC
 /// otherwise ("q4_k_m, key-value cache int8"), or all of its parts.
 std::string precision_label(const nlohmann::ordered_json& asked, const sim::Precision& precision);
 
+/// What a checkpoint holds that a word names ("fp8", "q4_k_m"); nothing for a word that names none.
+std::optional<sim::Precision> precision_named(const std::string& word, const sim::Precision& published);
 /// The precision under `key`: what checkpoints of that name hold ("bf16", "fp8", "nvfp4", …: checkpoint_precision()), or
 /// an object whose parts replace those of `published`; without the key, `published`.
 sim::Precision read_precision(json::Reader& at, std::string_view key, const sim::Precision& published);

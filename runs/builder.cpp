@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -56,6 +58,7 @@ RunBuilder::RunBuilder(std::string file, const RunHints& hints) : file_(std::mov
 }
 
 void RunBuilder::format(const std::string& name) {
+    last_format_ = name;
     if (std::find(formats_.begin(), formats_.end(), name) == formats_.end()) {
         formats_.push_back(name);
         run_.sources.push_back({file_, name});
@@ -129,6 +132,41 @@ void RunBuilder::keep_variants_apart() {
     run_.cells = std::move(own);
 }
 
+/// A program that times plain decoding and drafts compares them itself: plain decoding that another one of the file timed
+/// otherwise at the same batch, and nothing else, is of other prompts, and is left out.
+void RunBuilder::leave_out_other_baselines() {
+    constexpr double differs = 0.1;
+    std::set<std::string> drafting;
+    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
+        if (run_.cells[i].draft_tokens > 0 && run_.cells[i].tpot.known()) {
+            drafting.insert(formats_of_cells_[i]);
+        }
+    }
+    const auto times_plain = [&](std::size_t i) { return run_.cells[i].draft_tokens == 0 && run_.cells[i].tpot.known(); };
+    std::map<double, std::size_t> compared;  // cells, by batch
+    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
+        if (times_plain(i) && drafting.contains(formats_of_cells_[i])) {
+            compared.emplace(run_.cells[i].batch, i);
+        }
+    }
+    std::vector<RunCell> kept;
+    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
+        const RunCell& own = run_.cells[i];
+        const auto other = compared.find(own.batch);
+        const bool apart = times_plain(i) && other != compared.end() && !drafting.contains(formats_of_cells_[i]);
+        const double beside = apart ? run_.cells[other->second].tpot.mean() : 0.0;
+        if (!apart || std::abs(own.tpot.mean() / beside - 1.0) <= differs) {
+            kept.push_back(own);
+            continue;
+        }
+        remark(
+            fmt::format("{}: plain decoding at {:.3g} tokens/s ({}) was left out beside {:.3g} ({}), with which drafts were "
+                        "compared",
+                        file_, 1.0 / own.tpot.mean(), formats_of_cells_[i], 1.0 / beside, formats_of_cells_[other->second]));
+    }
+    run_.cells = std::move(kept);
+}
+
 int RunBuilder::draft_tokens_or(int counted) const {
     if (hints_.draft_tokens >= 0 || hints_.tree.branches()) {
         return hints_.tree.branches() ? hints_.tree.draft_tokens() : hints_.draft_tokens;
@@ -187,6 +225,7 @@ RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, lon
         cell.depth = tree.branches() ? tree.steps : 0;
         cell.context = context;
         run_.cells.push_back(cell);
+        formats_of_cells_.push_back(last_format_);
     }
     return run_.cells[found->second];
 }
@@ -249,6 +288,12 @@ void RunBuilder::problem(const std::string& sentence) {
     if (!said && problems_.size() < most_run_problems) {
         problems_.push_back(placed(sentence));
     }
+}
+
+void RunBuilder::lacks_draft_tokens(const std::string& sentence) {
+    stated_above_ = unknown_drafts_ ? stated_above_ : !stated_lengths_.empty();
+    unknown_drafts_ = true;
+    problem(sentence);
 }
 
 void RunBuilder::contradiction(const std::string& sentence) {
@@ -314,6 +359,7 @@ MeasuredRun RunBuilder::take() {
     }
     take_over_commands();
     if (!is_own_run_) {
+        leave_out_other_baselines();
         keep_variants_apart();
     }
     if (const std::string doubt = doubt_of_totals(run_); !doubt.empty()) {

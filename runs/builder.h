@@ -43,6 +43,9 @@ public:
     void draft_tokens(int count) {
         stated_draft_tokens_ = count;
         stated_tree_ = {};
+        if (count > 0) {
+            stated_lengths_.insert(count);
+        }
     }
     /// The same in SGLang's words; loads that follow and draft as many tokens form that tree.
     void draft(const SglangDraft& stated);
@@ -94,6 +97,15 @@ public:
     /// more than any drafter is known to reach: then it is a share of something else.
     [[nodiscard]] double length_of_rate(double rate, int drafts);
 
+    /// The same where nothing so far says how many tokens a load drafts.
+    void lacks_draft_tokens(const std::string& sentence);
+    /// The one draft length that the file states, where a record above the statement lacked it; 0 where none did, or several
+    /// are stated.
+    [[nodiscard]] int drafts_stated_below() const {
+        const bool only = stated_lengths_.size() == 1 && !stated_above_;
+        return unknown_drafts_ && only && hints_.draft_tokens < 0 ? *stated_lengths_.begin() : 0;
+    }
+
     /// Why something that looks like measurements is not read; said where nothing else of the file is.
     void unread(const std::string& why) { unread_ = unread_.empty() ? why : unread_; }
 
@@ -119,19 +131,24 @@ private:
     std::map<std::size_t, double> rounds_of_cells_;
     std::map<std::size_t, double> weights_of_lengths_;  ///< of accept lengths that were stated, by cell
     std::vector<std::string> problems_, contradictions_, formats_;
+    std::string last_format_;
+    std::vector<std::string> formats_of_cells_;  ///< which first measured each cell
     std::string unread_, own_variant_, variant_;
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
     std::set<double> commanded_ranks_;
     bool command_drafts_ = false;
     Client client_;
     int stated_draft_tokens_ = -1;
+    std::set<int> stated_lengths_;  ///< all that the file states
     SglangDraft stated_tree_;
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
     bool file_is_bad_ = false;
-    bool is_own_run_ = false;  ///< which has its variants apart
+    bool unknown_drafts_ = false, stated_above_ = false;  ///< the latter: a length stood above the first such record
+    bool is_own_run_ = false;                             ///< which has its variants apart
 
     void take_over_commands();
+    void leave_out_other_baselines();
     void keep_variants_apart();
     void good();
     void leave_out_bad_records();

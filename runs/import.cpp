@@ -325,12 +325,8 @@ std::string text_of_utf16(std::istream& in, const std::string& file) {
     return text::utf8_of_utf16(bytes);
 }
 
-MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHints& hints) {
-    if (in.peek() == 0xFF || in.peek() == 0xFE) {  // a mark of byte order, which no UTF-8 begins with
-        std::istringstream text(text_of_utf16(in, file));
-        return import_stream(text, file, hints);
-    }
-    RunBuilder run(file, hints);
+/// Everything that a stream in UTF-8 holds.
+void read_stream(std::istream& in, const std::string& file, RunBuilder& run) {
     std::string line;
     bool complete = true, any = false;
     while ((any = next_line(in, file, line, complete)) && line.find_first_not_of(" \t\xEF\xBB\xBF") == std::string::npos) {}
@@ -340,8 +336,8 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
     if (line.starts_with("\xEF\xBB\xBF")) {
         line.erase(0, 3);
     }
-    if (starts_as_json(line)) {
-        try {
+    try {
+        if (starts_as_json(line)) {
             if (recorded_line(line, file)) {
                 read_log(in, line, complete, true, run);
             } else if (std::optional<RunJson> json = parsed(line, file)) {
@@ -349,24 +345,40 @@ MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHi
             } else {
                 read_document(in, line, run);
             }
-        } catch (const RunJson::out_of_range&) {
-            throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
+            return;
         }
-        return run.take();
-    }
-    text::CsvReader table(line);
-    for (const TableFormat& format : table_formats()) {
-        if (format.is(table.header())) {
-            read_table(in, line, format, run);
-            return run.take();
+        text::CsvReader table(line);
+        for (const TableFormat& format : table_formats()) {
+            if (format.is(table.header())) {
+                return read_table(in, line, format, run);
+            }
         }
-    }
-    try {
         read_log(in, line, complete, false, run);
     } catch (const RunJson::out_of_range&) {
         throw text::InputError({file + ": holds a number beyond 1e308, which nothing measured can be"});
     }
-    return run.take();
+}
+
+MeasuredRun import_stream(std::istream& in, const std::string& file, const RunHints& hints) {
+    if (in.peek() == 0xFF || in.peek() == 0xFE) {  // a mark of byte order, which no UTF-8 begins with
+        std::istringstream text(text_of_utf16(in, file));
+        return import_stream(text, file, hints);
+    }
+    const std::istream::pos_type begin = in.tellg();
+    RunBuilder run(file, hints);
+    read_stream(in, file, run);
+    const int stated = run.drafts_stated_below();
+    in.clear();
+    if (stated <= 0 || begin == std::istream::pos_type(-1) || !in.seekg(begin)) {
+        return run.take();
+    }
+    RunHints told = hints;
+    told.draft_tokens = stated;
+    RunBuilder again(file, told);
+    again.remark(fmt::format("{}: nothing above them says how many tokens loads draft; the {} of a line below were taken", file,
+                             stated));
+    read_stream(in, file, again);
+    return again.take();
 }
 
 bool is_yaml(const std::string& file) { return file.ends_with(".yaml") || file.ends_with(".yml"); }

@@ -155,12 +155,11 @@ std::vector<CauseKind> likeliest_beyond(const Diagnosis& diagnosis) {
 }
 
 std::vector<std::string> problems_of(const DiagnosisInput& input) {
-    if (input.rounds.empty() && (input.idle.empty() || input.plain.empty())) {
-        const std::string defects = diagnosis::defects_of(input);
-        return {(defects.empty() ? "" : "this looks like a defective drafter. " + defects + " Costs cannot be told: ") +
-                "the run holds no load with a known batch at which rounds of drafts were timed; measure at a fixed concurrency "
-                "(`treeline import --batch N` states it where a log does not), and where there are times per token alone, give "
-                "accept lengths, too"};
+    if (input.rounds.empty() && (input.idle.empty() || input.plain.empty()) && diagnosis::defects_of(input).empty()) {
+        return {
+            "the run holds no load with a known batch at which rounds of drafts were timed; measure at a fixed concurrency "
+            "(`treeline import --batch N` states it where a log does not), and where there are times per token alone, give "
+            "accept lengths, too"};
     }
     return {};
 }

@@ -153,6 +153,9 @@ struct Diagnosis {
     std::size_t focus = 0;             ///< the load that is explained: that with the lowest speed-up
     std::vector<DraftLaw> laws;
     std::vector<Cause> causes;  ///< likeliest first
+
+    /// Whether no time was measured, so that it rests on what was accepted alone.
+    [[nodiscard]] bool accepted_only() const { return loads.empty() && (input.idle.empty() || input.plain.empty()); }
 };
 
 /// The causes between which the measured times hardly tell: "or" stands between them. One where the first stands alone; two
@@ -162,7 +165,7 @@ std::vector<CauseKind> likeliest(const Diagnosis& diagnosis);
 /// Where the likeliest cause is a part of the prediction: the causes of what the round takes beyond it, read as those above.
 std::vector<CauseKind> likeliest_beyond(const Diagnosis& diagnosis);
 
-/// Every reason why nothing can be diagnosed, as sentences.
+/// Every reason why nothing can be diagnosed, as sentences. A drafter that looks defective by its acceptance needs no times.
 std::vector<std::string> problems_of(const DiagnosisInput& input);
 
 /// Each of the input's points must run.

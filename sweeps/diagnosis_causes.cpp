@@ -237,7 +237,9 @@ void add_idle(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
 
 std::vector<Cause> causes_of(const Diagnosis& diagnosis) {
     std::vector<Cause> causes;
-    if (!diagnosis.loads.empty()) {
+    if (diagnosis.accepted_only()) {
+        diagnosis::add_defects(diagnosis, causes);
+    } else if (!diagnosis.loads.empty()) {
         diagnosis::add_defects(diagnosis, causes);
         const bool defective = !causes.empty();
         diagnosis::add_logged_graphs(diagnosis, causes);

@@ -243,8 +243,8 @@ std::string diagnosis::defects_of(const DiagnosisInput& input) {
 void diagnosis::add_defects(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
     const std::string evidence = defects_of(diagnosis.input);
     if (!evidence.empty()) {
-        const DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
-        const double lost = focus.accept_length > 0.0 ? 1.0 - focus.accept_length / (focus.cell.most_accepted() + 1.0) : 0.0;
+        const double length = diagnosis.loads.empty() ? 0.0 : diagnosis.loads[diagnosis.focus].accept_length;
+        const double lost = length > 0.0 ? 1.0 - length / (diagnosis.loads[diagnosis.focus].cell.most_accepted() + 1.0) : 0.0;
         causes.push_back({CauseKind::defect, lost, 2.0, true, evidence, check_drafter});
     }
     if (!diagnosis.input.looks_up) {

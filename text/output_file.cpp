@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "text/file_roles.h"
+#include "text/input_error.h"
 #include "text/plain_text.h"
 #include "text/status_line.h"
 #include "text/temporary_files.h"
@@ -59,8 +60,8 @@ OutputFile::OutputFile(const fs::path& path, Replaces replaces)
     }
     std::error_code ignored;
     if (path.empty() || fs::is_directory(path_, ignored) || !path_.has_filename()) {
-        throw OutputError((path.empty() ? "the name of an output file is empty" : shown_ + " is a directory") +
-                          "; a file name is needed");
+        throw InputError(
+            {(path.empty() ? "the name of an output file is empty" : shown_ + " is a directory") + "; a file name is needed"});
     }
     if (is_special(path_)) {
         descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
@@ -95,6 +96,9 @@ void OutputFile::open_temporary() {
         if (descriptor_ < 0 && errno != EEXIST) {
             const int error = errno;
             temporary_.clear();
+            if (error == ENOENT || error == ENOTDIR) {  // of a folder that does not exist: another name would have done
+                throw InputError({shown_ + " cannot be created (" + std::generic_category().message(error) + ")"});
+            }
             fail("cannot be created", error);
         }
     }

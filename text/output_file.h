@@ -30,8 +30,8 @@ enum class Replaces { no_input, own_input };
 /// are escaped wherever it goes. An existing file keeps its permissions, and its content until the new one is complete.
 class OutputFile {
 public:
-    /// Opens for writing. Throws OutputError when that cannot be done, InputError where the command reads the file that would
-    /// be replaced (file_roles.h) or where it is an SQLite database.
+    /// Opens for writing. Throws OutputError when that cannot be done, InputError for the name of a folder or of a file in
+    /// none, where the command reads the file that would be replaced (file_roles.h) or where it is an SQLite database.
     explicit OutputFile(const std::filesystem::path& path, Replaces replaces = Replaces::no_input);
     /// Removes the temporary file unless commit() succeeded.
     ~OutputFile();

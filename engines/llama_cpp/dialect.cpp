@@ -47,7 +47,7 @@ Definition definition() {
     return {
         .versions = versions(),
         .dialect = {.other_words = {"llama-cpp", "llamacpp"},
-                    .images = {"ggml-org/llama.cpp"},
+                    .images = {"ggml-org/llama.cpp", "ik-llama-cpp", "ik_llama"},
                     .starts = starts,
                     .owns_flag = starts_speculation,
                     .runs_on_metal = true,

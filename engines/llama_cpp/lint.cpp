@@ -315,7 +315,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& /*read_
     const std::set<std::string> types = types_of(flags, engine, findings);
     check_model(flags, types, findings);
     if (!typed && !flags.has(model_flags)) {
-        findings.add(Kind::missing, "--spec-type", "is missing, so nothing is drafted");
+        findings.add_nothing_drafts("--spec-type", input.command);
     }
     check_flags_of_types(flags, types, findings);
     check_values(flags, findings);

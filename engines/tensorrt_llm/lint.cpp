@@ -257,7 +257,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     if (tree.contains("speculative_config")) {
         config = Json(tree["speculative_config"]);
     } else if (!tree.contains("decoding_type")) {
-        findings.add(Kind::missing, "speculative_config", "is missing, so nothing is drafted");
+        findings.note("Nothing is drafted: there is no speculative_config.");
         return;
     }
     if (!config.is_object()) {

@@ -286,6 +286,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& /*read_
         const Flags flags(input.command.words);
         config = config_of_command(flags, repeated, findings);
         deployment = deployment_of(input.command, flags);
+        deployment.device = input.device;
         if (const std::string speculator = config.empty() ? speculator_of(input.command) : ""; !speculator.empty()) {
             findings.note(
                 fmt::format("{} is a checkpoint of a speculator: its own configuration says how vLLM drafts, and is not "

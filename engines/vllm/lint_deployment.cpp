@@ -3,6 +3,7 @@
 #include "engines/vllm/lint_deployment.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -101,6 +102,13 @@ constexpr SingleTokenBackend single_token_backends[] = {
      "is captured for one new token of each sequence alone in the sources that were read: rounds run in pieces of CUDA "
      "graphs; look for cudagraph_mode=PIECEWISE in the log"}};
 
+/// Whether a GPU may be of compute capability 8 or 12, for which vLLM takes FlashInfer over a cache in FP8: no data-centre chip
+/// of Hopper (9.0) or Blackwell (10.0, 10.3) is.
+bool may_take_flashinfer(std::string device) {
+    std::transform(device.begin(), device.end(), device.begin(), [](unsigned char c) { return std::tolower(c); });
+    return !starts_with_any(device, {"h100", "h200", "h800", "h20", "gh200", "b200", "b300", "gb200", "gb300"});
+}
+
 /// Attention that takes rounds out of whole graphs, by its name or by the cache's format.
 void check_attention(const Deployment& deployment, Findings& findings) {
     for (const SingleTokenBackend& backend : single_token_backends) {
@@ -109,7 +117,7 @@ void check_attention(const Deployment& deployment, Findings& findings) {
         }
     }
     if (deployment.cache_format.starts_with("fp8") && deployment.attention.empty() && !deployment.config_attention &&
-        !deployment.rocm) {
+        !deployment.rocm && may_take_flashinfer(deployment.device)) {
         findings.note(
             fmt::format("--kv-cache-dtype is {}, for which vLLM takes FlashInfer on compute capability 8 and 12: rounds "
                         "then run in pieces of CUDA graphs (issues 49547, 54992); look for cudagraph_mode=PIECEWISE in "

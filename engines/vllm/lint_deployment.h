@@ -17,6 +17,7 @@ struct Deployment {
     std::string cache_format;       ///< "fp8", "auto"; empty = not stated
     std::string attention;          ///< back end in capitals; empty = not stated
     bool config_attention = false;  ///< its JSON or YAML names a back end
+    std::string device;             ///< the GPU, as the text calls it; empty = not stated
     bool rocm = false;              ///< on a GPU of AMD, which has no FlashInfer
     Graphs graphs;
 };

@@ -15,23 +15,34 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = FindingKind;
 
-void take_compilation(const Json& compilation, Graphs& graphs) {
+void set_mode(Graphs& graphs, const std::string& mode, const std::string& flag) {
+    graphs.mode = mode;
+    graphs.mode_flag = flag;
+}
+
+void set_captured(Graphs& graphs, std::optional<long long> largest, const std::string& flag) {
+    graphs.captured = largest;
+    graphs.captured_flag = flag;
+}
+
+/// What `flag` says in an object.
+void take_compilation(const Json& compilation, const std::string& flag, Graphs& graphs) {
     if (!compilation.is_object()) {
         return;
     }
     if (const std::string mode = text_at(compilation, "cudagraph_mode"); !mode.empty()) {
-        graphs.mode = in_capitals(mode);
+        set_mode(graphs, in_capitals(mode), flag);
     }
     if (compilation.contains("cudagraph_mode") && compilation["cudagraph_mode"] == Json(0)) {
-        graphs.mode = "NONE";
+        set_mode(graphs, "NONE", flag);
     }
     if (const auto largest = whole(compilation, "max_cudagraph_capture_size")) {
-        graphs.captured = largest;
+        set_captured(graphs, largest, flag);
     }
     const Json sizes = compilation.value("cudagraph_capture_sizes", Json::array());
     for (const Json& size : sizes.is_array() ? sizes : Json::array()) {
         if (size.is_number_integer()) {
-            graphs.captured = std::max(graphs.captured.value_or(0), size.get<long long>());
+            set_captured(graphs, std::max(graphs.captured.value_or(0), size.get<long long>()), flag);
         }
     }
 }
@@ -56,23 +67,20 @@ Graphs graphs_of(const Flags& flags) {
             }
         }
         if (flag.name == "--max-cudagraph-capture-size") {
-            graphs.captured = text::parse_number<long long>(value);
+            set_captured(graphs, text::parse_number<long long>(value), flag.name);
         } else if (flag.name == "--cudagraph-capture-sizes" || flag.name == "--cuda-graph-sizes") {
             std::vector<std::string> sizes = flag.further;
             sizes.push_back(value);
             for (const std::string& size : sizes) {
-                graphs.captured = std::max(graphs.captured.value_or(0), text::parse_number<long long>(size).value_or(0));
+                const long long tokens = text::parse_number<long long>(size).value_or(0);
+                set_captured(graphs, std::max(graphs.captured.value_or(0), tokens), flag.name);
             }
         } else if (flag.name == "-O0" || (flag.name == "-O" && value == "0") ||
                    (flag.name == "--optimization-level" && value == "0")) {
-            graphs.mode = "NONE";
+            set_mode(graphs, "NONE", flag.name);
         } else {
-            const Graphs before = graphs;
-            take_compilation(compilation, graphs);
-            graphs.where = before.mode == graphs.mode && before.captured == graphs.captured ? graphs.where : flag.name;
-            continue;
+            take_compilation(compilation, flag.name, graphs);
         }
-        graphs.where = flag.name;
     }
     return graphs;
 }
@@ -81,8 +89,7 @@ Graphs graphs_of(const Json& settings) {
     Graphs graphs;
     for (const char* key : {"compilation_config", "compilation-config"}) {
         if (settings.contains(key)) {
-            take_compilation(settings[key], graphs);
-            graphs.where = key;
+            take_compilation(settings[key], key, graphs);
         }
     }
     for (const char* key : {"max_cudagraph_capture_size", "max-cudagraph-capture-size", "cudagraph_capture_sizes",
@@ -90,8 +97,7 @@ Graphs graphs_of(const Json& settings) {
         if (settings.contains(key)) {
             std::string name = key;
             std::replace(name.begin(), name.end(), '-', '_');
-            take_compilation(Json{{name, settings[key]}}, graphs);
-            graphs.where = key;
+            take_compilation(Json{{name, settings[key]}}, key, graphs);
         }
     }
     graphs.sequences = whole(settings, "max_num_seqs");
@@ -101,14 +107,14 @@ Graphs graphs_of(const Json& settings) {
 
 void check_graphs(const Graphs& graphs, std::optional<long long> drafts, Findings& findings) {
     if (graphs.mode == "NONE") {
-        findings.add(Kind::downgrade, graphs.where,
+        findings.add(Kind::downgrade, graphs.mode_flag,
                      "switches CUDA graphs off: every kernel of drafter and verification is launched by itself, which costs "
                      "rounds more than plain steps; leave it out");
         return;
     }
     if (graphs.mode == "PIECEWISE") {
         findings.add(
-            Kind::downgrade, graphs.where,
+            Kind::downgrade, graphs.mode_flag,
             "sets cudagraph_mode PIECEWISE, so that attention of every layer is launched by itself; FULL_AND_PIECEWISE, "
             "vLLM's own choice, replays whole rounds where the attention back end can");
     }
@@ -118,12 +124,12 @@ void check_graphs(const Graphs& graphs, std::optional<long long> drafts, Finding
     const long long of_round = *drafts + 1;
     if (*graphs.captured < of_round) {
         findings.add(
-            Kind::downgrade, graphs.where,
+            Kind::downgrade, graphs.captured_flag,
             fmt::format("captures at most {} tokens, fewer than a round of one sequence ({}): no round runs in a graph",
                         *graphs.captured, of_round));
     } else if (graphs.sequences && *graphs.captured < *graphs.sequences * of_round) {
         findings.add(
-            Kind::downgrade, graphs.where,
+            Kind::downgrade, graphs.captured_flag,
             fmt::format("captures at most {} tokens: rounds of more than {} of the {} sequences run without a graph; "
                         "capture {}, or allow fewer sequences",
                         *graphs.captured, *graphs.captured / of_round, *graphs.sequences, *graphs.sequences * of_round));

@@ -9,9 +9,10 @@
 namespace treeline::engines::vllm {
 
 struct Graphs {
-    std::string where;                   ///< the flag that says it
     std::string mode;                    ///< "PIECEWISE", "NONE"; empty = not stated
+    std::string mode_flag;               ///< that says it
     std::optional<long long> captured;   ///< largest size, in tokens
+    std::string captured_flag;           ///< that says it
     std::optional<long long> sequences;  ///< --max-num-seqs
 };
 

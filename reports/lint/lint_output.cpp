@@ -1,8 +1,13 @@
 #include "reports/lint/lint_output.h"
 
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+
+#include "text/wording.h"
 
 namespace treeline::reports {
 namespace {
@@ -17,7 +22,12 @@ std::string finding_count(const engines::LintResult& result) {
 }  // namespace
 
 std::string lint_table(const engines::LintResult& result) {
-    std::string text = fmt::format("Read as {} for {}: {}.\n", result.form, result.engine.label(), finding_count(result));
+    std::vector<std::string> engines = {result.engine.label()};
+    for (const engines::Engine& other : result.other_engines) {
+        engines.push_back(other.label());
+    }
+    std::string text =
+        fmt::format("Read as {} for {}: {}.\n", result.form, text::listed(engines, "and"), finding_count(result));
     for (const engines::LintFinding& finding : result.findings) {
         text += fmt::format("  {:<14} {}\n", name_of(finding.kind), finding.text);
     }
@@ -37,6 +47,11 @@ std::string lint_json(const engines::LintResult& result) {
                  {"findings", Json::array()}};
     for (const engines::LintFinding& finding : result.findings) {
         json["findings"].push_back({{"kind", name_of(finding.kind)}, {"key", finding.key}, {"text", finding.text}});
+    }
+    for (const engines::Engine& other : result.other_engines) {
+        json["other_engines"].push_back({{"engine", other.word},
+                                         {"engine_version", other.asked.empty() ? other.version : other.asked},
+                                         {"rules_of", other.version}});
     }
     if (!result.notes.empty()) {
         json["notes"] = result.notes;

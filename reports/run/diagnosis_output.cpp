@@ -190,6 +190,13 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
     const sweeps::DiagnosisInput& input = diagnosis.input;
     const std::string what =
         fmt::format("{} on {}{}", input.target, input.platform, input.drafter.empty() ? "" : " with " + input.drafter);
+    if (diagnosis.accepted_only()) {
+        return fmt::format(
+            "{}: {} Costs cannot be told, since no load with a known batch was timed; `treeline import --batch N` states the "
+            "batch "
+            "where a log does not, and where there are times per token alone, give accept lengths, too.",
+            what, likeliest_text(diagnosis));
+    }
     if (diagnosis.loads.empty()) {
         return fmt::format("{}: {}.", what,
                            diagnosis.causes.empty() ? "a loaded drafter that drafts nothing costs nothing measurable"

@@ -54,6 +54,13 @@ public:
         }
     }
 
+    /// Names the deployment where no load was timed, by a load whose batch and time do not matter.
+    void name_deployment(runs::RunCell cell, sweeps::DiagnosisInput& input) {
+        cell.batch = std::max(cell.batch, 1.0);
+        cell.round.add(1.0);
+        static_cast<void>(point(cell, input));
+    }
+
 private:
     const Json& point_;
     const std::string& file_;
@@ -153,12 +160,26 @@ void refuse_unknown_model(const NamedRun& run, const Json& point) {
     }
 }
 
+/// What drafts must be known before a round is priced; how much was accepted is the run's.
+void refuse_unknown_drafter(const NamedRun& run, const Json& point) {
+    const bool drafts = std::any_of(run.run.cells.begin(), run.run.cells.end(),
+                                    [](const runs::RunCell& cell) { return cell.draft_tokens > 0; });
+    if (drafts && !point.contains("drafter")) {
+        throw text::InputError(
+            {fmt::format("{}: drafts, but does not say with what; --drafter says it (mtp, eagle3, ngram, ...), and what was "
+                         "accepted is taken "
+                         "from the run",
+                         run.name)});
+    }
+}
+
 /// `other` is the deployment without a drafter, or another one with it whose acceptance is compared, or both.
 sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optional<NamedRun>& other, const Json& stated,
                                     Descriptions& descriptions) {
     const runs::MeasuredRun& speculative = of_drafter.run;
     PointOfRun filled = point_of_run(speculative, stated, descriptions.catalogue());
     refuse_unknown_model(of_drafter, filled.point);
+    refuse_unknown_drafter(of_drafter, filled.point);
     const Json point = std::move(filled.point);
     sweeps::DiagnosisInput result;
     result.remarks = std::move(filled.remarks);
@@ -192,6 +213,9 @@ sweeps::DiagnosisInput diagnosis_of(const NamedRun& of_drafter, const std::optio
     }
     if (std::vector<std::string> problems = problems_of(result); !problems.empty()) {
         throw text::InputError({fmt::format("{}: {}", of_drafter.name, problems.front())});
+    }
+    if (result.target.empty() && !result.accepted.empty()) {
+        of_run.name_deployment(result.accepted.front(), result);
     }
     return result;
 }

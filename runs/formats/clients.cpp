@@ -126,9 +126,9 @@ void read_inferencex(const RunJson& json, RunBuilder& run) {
     run.method(drafts ? method : "");
     const int length = drafts ? run.draft_tokens_or(0) : 0;
     if (drafts && length <= 0) {
-        return run.problem("is of a run that drafts (spec_decoding " + method +
-                           "), but does not say how many tokens; --draft-tokens K "
-                           "says it");
+        return run.lacks_draft_tokens("is of a run that drafts (spec_decoding " + method +
+                                      "), but does not say how many tokens; --draft-tokens K "
+                                      "says it");
     }
     const double prompt = number_at(json, "isl").value_or(0.0), output = number_at(json, "osl").value_or(0.0);
     RunCell& cell = run.cell(number_at(json, "conc").value_or(0.0), length, prompt + 0.5 * output);
@@ -237,7 +237,8 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
                  accepted = stated > 1.0 && stated <= 100.0 ? 0.01 * stated : stated;  // "53.2" with the unit %
     const int drafts = std::max(0, run.draft_tokens_or(0));
     if (accepted > 0.0 && accepted <= 1.0 && drafts == 0) {
-        return run.problem("gives an acceptance rate, but not how many tokens were drafted; --draft-tokens K says it");
+        return run.lacks_draft_tokens(
+            "gives an acceptance rate, but not how many tokens were drafted; --draft-tokens K says it");
     }
     RunCell& cell = run.cell(number_at(json, "input_config.loadgen.concurrency").value_or(0.0), drafts, prompt + 0.5 * output);
     cell.concurrency = true;

@@ -211,7 +211,7 @@ private:
             // Where another report has an accept length, the command is its own.
             const int drafts = report.said || !sglang_accepts_ ? report.drafts : 0;
             if (drafts < 0) {
-                run.problem(
+                run.lacks_draft_tokens(
                     "was measured with drafts, but nothing says how many tokens were drafted; --draft-tokens K says it");
                 continue;
             }

@@ -140,7 +140,7 @@ public:
         count_rounds(run);
         count_sums(run);
         if (unsaid_ && !counted_) {
-            run.problem(
+            run.lacks_draft_tokens(
                 "has times under a heading that drafts, but nothing says how many tokens were drafted; --draft-tokens K says "
                 "it");
         }

@@ -70,36 +70,46 @@ bool says(const std::string& words, std::string_view phrase) {
     return false;
 }
 
+bool denies_drafting(const std::string& words) {
+    static const Words names = {"spec",  "speculation", "speculative", "mtp",    "draft",  "drafts", "drafter", "drafting",
+                                "eagle", "eagle3",      "dflash",      "dspark", "medusa", "ngram",  "nextn",   "lookahead"};
+    static const Words before = {"without", "ohne", "sans", "sin", "no", "non", "not", "disabling", "minus"},
+                       behind = {"off", "disabled", "inactive"};
+    const Words all = words_of(words);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!is_any(all[i], names)) {
+            continue;
+        }
+        const bool w_o = i > 1 && all[i - 2] == "w" && all[i - 1] == "o", not_using = i > 1 && all[i - 2] == "not";
+        const bool denied = i > 0 && (is_any(all[i - 1], before) || w_o || (not_using && all[i - 1] == "using"));
+        if (denied || (i + 1 < all.size() && is_any(all[i + 1], behind))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool means_plain(const std::string& words) {
     static const Words plain = {"baseline",
                                 "plain",
                                 "pure",
                                 "ar",
-                                "no spec",
                                 "none",
                                 "off",
                                 "vanilla",
                                 "without",
-                                "no mtp",
-                                "no draft",
                                 "n a",
                                 "disabled",
-                                "no drafter",
-                                "no speculation",
                                 "base",
-                                "spec off",
-                                "mtp off",
                                 "inactive",
                                 "no",
                                 "autoregressive",
                                 "ohne",
-                                "w o spec",
-                                "w o mtp",
                                 "w o",
                                 "normal decoding",
                                 "standard decoding",
                                 "regular decoding"};
-    return says_any(words, plain);
+    return says_any(words, plain) || denies_drafting(words);
 }
 
 Role role_of(const std::string& words) {

@@ -44,6 +44,8 @@ std::string plain_words(std::string_view name);
 std::vector<std::string> words_of(const std::string& words);
 /// Whether words hold a phrase as whole words.
 bool says(const std::string& words, std::string_view phrase);
+/// Whether words name drafting and deny it: "without mtp", "non mtp", "w o spec", "eagle3 off".
+bool denies_drafting(const std::string& words);
 /// A cell, a heading or a setting that means decoding without drafts.
 bool means_plain(const std::string& words);
 /// What a column holds by the words of its heading.

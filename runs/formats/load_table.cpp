@@ -1,6 +1,7 @@
 #include "runs/formats/load_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -13,10 +14,31 @@
 namespace treeline::runs::run_formats_of {
 namespace {
 
-/// Whether a cell is "22.7 → 40.6".
-bool holds_two_numbers(const std::string& cell) {
+/// Two numbers of a cell.
+struct PairOfCell {
+    std::string first, second;
+    double speedup = 0.0;  ///< that stands before them; 0 = none
+};
+
+/// "22.7 → 40.6", "1.27× (63 → 80 tok/s)"; nothing for another cell. A factor that the numbers in its brackets contradict is
+/// of something else.
+std::optional<PairOfCell> pair_of_cell(const std::string& cell) {
     const auto sides = sides_of_arrow(cell);
-    return sides && number_of(sides->first) && number_of(sides->second);
+    const std::size_t opens = sides ? sides->first.find('(') : std::string::npos;
+    if (opens == std::string::npos) {
+        const bool numbers = sides && number_of(sides->first) && number_of(sides->second);
+        return numbers ? std::optional(PairOfCell{sides->first, sides->second}) : std::nullopt;
+    }
+    std::string factor = sides->first.substr(0, opens);
+    std::erase(factor, '*');
+    factor = text::trimmed(factor);
+    const std::string unit = text::trimmed(unit_of(factor));
+    PairOfCell pair{text::trimmed(sides->first.substr(opens + 1)), sides->second.substr(0, sides->second.find(')')),
+                    unit == "x" || unit == "X" || unit == "\u00D7" ? number_of(factor).value_or(0.0) : 0.0};
+    const double before = number_of(pair.first).value_or(0.0), after = number_of(pair.second).value_or(0.0);
+    constexpr double printed = 0.05;
+    const bool agrees = before > 0.0 && std::abs(after / before - pair.speedup) <= printed * pair.speedup;
+    return agrees ? std::optional(pair) : std::nullopt;
 }
 
 /// "Throughput (off → MTP)" is "Throughput off" and "Throughput MTP"; nothing without an arrow.
@@ -29,14 +51,6 @@ std::optional<std::pair<std::string, std::string>> sides_of_heading(const std::s
         *sides = {what + sides->first.substr(opens + 1), what + sides->second};
     }
     return sides;
-}
-
-/// A cell that is a whole number and nothing else; below 0 for another.
-int whole_count(const std::string& cell) {
-    const std::string digits = text::trimmed(cell);
-    constexpr std::size_t most = 9;
-    const bool whole = !digits.empty() && digits.size() <= most && digits.find_first_not_of("0123456789") == std::string::npos;
-    return whole ? std::stoi(digits) : -1;
 }
 
 /// "DFlash K=5 / K=3".
@@ -76,6 +90,11 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
         return true;
     }
     tell_variant(run);
+    if (!drafter_.empty()) {
+        RunIdentity said;
+        said.method = drafter_ == "draft model" ? "draft_model" : drafter_;
+        run.command(said);
+    }
     if (names_two_lengths(cell(Role::setup))) {
         run.problem(fmt::format("names two draft lengths (\"{}\"); give each a row of its own", cell(Role::setup)));
         return true;
@@ -156,14 +175,18 @@ void LoadTable::keep_statistics(std::vector<std::string>& cells) {
 std::vector<std::string> LoadTable::split_arrows(std::vector<std::string> cells, bool drafting) {
     if (rows_ == 0) {
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (holds_two_numbers(cells[i])) {
+            if (const auto pair = pair_of_cell(cells[i])) {
                 arrows_.push_back(i);
+                arrow_cell_ = arrow_cell_.empty() ? cells[i] : arrow_cell_;
+                if (pair->speedup > 0.0) {
+                    speedups_.insert(i);
+                }
             }
         }
         name_sides(drafting);
     }
     for (auto column = arrows_.rbegin(); column != arrows_.rend(); ++column) {
-        const auto sides = sides_of_arrow(cells[*column]).value_or(std::pair<std::string, std::string>());
+        const PairOfCell sides = pair_of_cell(cells[*column]).value_or(PairOfCell());
         cells[*column] = sides.first;
         cells.insert(cells.begin() + static_cast<std::ptrdiff_t>(*column) + 1, sides.second);
     }
@@ -182,7 +205,10 @@ void LoadTable::name_sides(bool drafting) {
         const bool unnamed =
             sides ? plain_words(sides->first).starts_with("before") && plain_words(sides->second).starts_with("after")
                   : !caption_.sides() && drafting;
-        if (unnamed && drafting) {
+        if (speedups_.contains(*column)) {
+            const bool named = drafts_of_setting(heading) > 0;  // the second is that much faster
+            sides = {"baseline", named ? heading : "drafts"};
+        } else if (unnamed && drafting) {
             sides = {"baseline " + (sides ? sides->first : heading), "drafts " + (sides ? sides->second : heading)};
         } else if (!sides) {
             const auto around = caption_.sides().value_or(std::pair<std::string, std::string>());
@@ -239,115 +265,6 @@ std::string LoadTable::cell(Role role, bool plain) const {
 
 double LoadTable::number(Role role, bool plain) const { return number_of(cell(role, plain)).value_or(0.0); }
 
-/// The accept length of the same draft tokens as a column of times ("| k=2 | A(2) |"); 0 without.
-double LoadTable::length_beside(std::size_t times) const {
-    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
-        if (columns_[i].role == Role::length && columns_[i].drafts > 0 && columns_[i].drafts == columns_[times].drafts) {
-            return number_of(row_[i]).value_or(0.0);
-        }
-    }
-    return 0.0;
-}
-
-/// By rates in columns of positions ("pos 1", "pos 2"); 0 where the row lacks one of so many.
-double LoadTable::length_by_position(int drafts) const {
-    double length = 1.0;
-    for (int position = 1; position <= drafts; ++position) {
-        const std::string number = std::to_string(position);
-        const auto column = std::find_if(names_.begin(), names_.end(), [&](const std::string& name) {
-            const std::string words = plain_words(name);
-            return words == "pos " + number || words == "position " + number || words == "acc pos " + number;
-        });
-        const auto at = static_cast<std::size_t>(column - names_.begin());
-        const double rate = at < row_.size() ? number_of(row_[at]).value_or(0.0) : 0.0;
-        if (!(rate > 0.0)) {
-            return 0.0;
-        }
-        length += rate > 1.0 ? rate / 100.0 : rate;
-    }
-    return length;
-}
-
-/// "96.1%" of a cell of times that says it, too: "37.5 t/s, 96.1% accept", "37.5 t/s @ 96.1%". Empty where it says none.
-std::string LoadTable::rate_beside_time() const {
-    for (const Role role : time_roles) {
-        const std::string own = has(role, false) ? cell(role) : "";
-        const std::size_t percent = own.find('%'), comma = own.rfind(", ", percent);
-        if (const std::size_t at = own.rfind("@ ", percent); percent != std::string::npos && at != std::string::npos) {
-            return own.substr(at + 2, percent - at - 1);
-        }
-        if (percent != std::string::npos && comma != std::string::npos &&
-            plain_words(std::string_view(own).substr(percent)).starts_with("acc")) {
-            return own.substr(comma + 2, percent - comma - 1);
-        }
-    }
-    return {};
-}
-
-/// "0/387": drafts of which none may be accepted.
-bool LoadTable::counts_accepted() const {
-    const std::string own = cell(Role::accept_rate);
-    const std::size_t slash = own.find('/');
-    return slash != std::string::npos && number_of(own.substr(slash + 1)).value_or(0.0) > 0.0;
-}
-
-/// The share of drafts that was accepted; of a range ("45-53%") its middle, of counts ("118/144", "accept=118/144 (82%)")
-/// their ratio. 0 where the row says none.
-double LoadTable::rate_accepted() const {
-    const std::string whole = has(Role::accept_rate) ? cell(Role::accept_rate) : rate_beside_time(),
-                      bare = whole.substr(0, whole.find(" ("));
-    const std::size_t label = bare.find('=');
-    const std::string own = bare.substr(label == std::string::npos ? 0 : label + 1);
-    if (const std::size_t slash = own.find('/'); slash != std::string::npos) {
-        const int accepted = whole_count(own.substr(0, slash)), drafted = whole_count(own.substr(slash + 1));
-        if (accepted >= 0 && drafted > 1 && accepted <= drafted) {
-            return static_cast<double>(accepted) / drafted;
-        }
-    }
-    const bool range = own.find('-') != std::string::npos || own.find("\u2013") != std::string::npos;
-    const double rate = (range ? mean_of_runs(own) : number_of(own)).value_or(0.0);
-    return rate > 1.0 || whole.find('%') != std::string::npos ? 0.01 * rate : rate;
-}
-
-/// Of the row, by its own column, by what it says of its setting ("MTP n=3", "baseline") or by the caption; below 0 where
-/// nothing says it.
-int LoadTable::drafts_of_row() const {
-    if (const auto tokens = number_of(cell(Role::tree))) {
-        return static_cast<int>(std::clamp(*tokens - 1.0, 0.0, 1e6));  // the root is one of them
-    }
-    const std::string own = cell(Role::drafts);
-    if (const auto count = number_of(own)) {
-        return static_cast<int>(std::clamp(*count, 0.0, 1e6));
-    }
-    if (has(Role::drafts) && plain_words(own).empty()) {
-        return 0;
-    }
-    for (const std::string& text : {own, cell(Role::setup), heading_of_times(true)}) {
-        if (const int drafts = drafts_of_setting(text); drafts >= 0) {
-            return drafts;
-        }
-    }
-    const int stated = drafts_of_lines_above();
-    if (caption_.drafts() < 0 && lacks_acceptance_of_model()) {
-        return 0;
-    }
-    return stated == 0 && (row_names_drafter() || has(Role::length) || has(Role::accept_rate)) ? -1 : stated;
-}
-
-/// By the caption, or by what is stated once farther above: that is not said of rows which are told apart by their settings.
-int LoadTable::drafts_of_lines_above() const {
-    const bool told_apart = has(Role::setup) || has(Role::drafts) || has(Role::tree) || has_times(true);
-    const int stated = caption_.drafts();
-    return stated < 0 && (!told_apart || row_names_drafter()) ? caption_.drafts_from_above() : stated;
-}
-
-bool LoadTable::row_names_drafter() const {
-    return !drafter_of_row().empty() || names_drafter(plain_words(cell(Role::setup))) ||
-           names_drafter(plain_words(heading_of_times(false)));
-}
-
-bool LoadTable::says_that_it_drafts() const { return row_names_drafter() || (caption_.drafts() != 0 && caption_.drafting()); }
-
 /// The heading of the times that are read; with `beside_plain` only where plain times stand beside them.
 std::string LoadTable::heading_of_times(bool beside_plain) const {
     if (only_) {
@@ -399,10 +316,11 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const bool drafting = length > 1.0 || accepted > 0.0 || stated > 0 || beside_plain || (accepts && counts_accepted());
     const int drafts = stated >= 0 ? stated : std::max(0, run.draft_tokens_or(0));
     if (drafting && drafts <= 0) {
-        return run.problem(fmt::format("gives {}, but not how many tokens were drafted; --draft-tokens K says it",
-                                       length > 1.0 || accepted > 0.0       ? "an accept length or rate"
-                                       : has_times(true) || plain_rows_ > 0 ? "times with drafts beside those without"
-                                                                            : "times with drafts"));
+        return run.lacks_draft_tokens(fmt::format("gives {}, but not how many tokens were drafted; --draft-tokens K says it",
+                                                  length > 1.0 || accepted > 0.0 ? "an accept length or rate"
+                                                  : has_times(true) || plain_rows_ > 0
+                                                      ? "times with drafts beside those without"
+                                                      : "times with drafts"));
     }
     if (!(length > 1.0) && accepted > 0.0 && cuts_drafts(cell(Role::setup))) {
         return run.problem(

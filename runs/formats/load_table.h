@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,8 @@ private:
     [[nodiscard]] double length_by_position(int drafts) const;
     [[nodiscard]] int drafts_of_row() const;
     [[nodiscard]] int drafts_of_lines_above() const;
+    [[nodiscard]] int drafts_of_labels() const;
+    [[nodiscard]] std::optional<bool> switched() const;
     [[nodiscard]] bool row_names_drafter() const;
     [[nodiscard]] SglangDraft sglang_draft_of_row() const;
     [[nodiscard]] bool is_of_tree() const;
@@ -111,6 +114,8 @@ private:
     std::vector<Column> columns_;
     std::map<std::size_t, std::size_t> statistics_;  ///< which number of its cells is read, by column ("mean / max")
     std::vector<std::size_t> arrows_;                ///< columns whose cells hold two numbers
+    std::set<std::size_t> speedups_;                 ///< those of them in which a factor between the two stands before them
+    std::string arrow_cell_;                         ///< the first such cell
     std::optional<std::size_t> only_;                ///< the column of times that is read, where each is of a draft length
     std::string why_not_;
     std::map<std::size_t, std::string> deployment_;  ///< what the first row says of its model or device, by column

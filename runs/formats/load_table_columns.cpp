@@ -418,9 +418,11 @@ std::string LoadTable::columns_without_unit() const {
 
 std::string LoadTable::reason(bool timed) const {
     if (!timed && !arrows_.empty()) {
-        return "its cells hold two numbers each (\"22.7 → 40.6\"), and neither their heading nor the lines before the table "
-               "name "
-               "a unit and both sides (\"off → MTP, tok/s\")";
+        return fmt::format(
+            "its cells hold two numbers each (\"{}\"), and neither their heading nor the lines before the table name a unit "
+            "and "
+            "both sides (\"off → MTP, tok/s\")",
+            arrow_cell_);
     }
     std::vector<std::string> quoted;
     for (const std::string& name : names_) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -367,8 +368,12 @@ private:
             std::optional<LoadTable> table;
             for (const Cells& row : rows) {
                 if (!table) {
+                    TableCaption caption = caption_;
+                    if (is_time(role_of(plain_words(names_.front())))) {
+                        caption.take_heading(names_.front());  // "| aggregate t/s | np=1 | np=2 |"
+                    }
                     sides.emplace(row);
-                    table.emplace(sides->headings(), caption_);
+                    table.emplace(sides->headings(), std::move(caption));
                     keep_apart(*table);
                     continue;
                 }

@@ -100,7 +100,7 @@ private:
         const bool drafting = stated.drafting || run.command_drafts() || run.stated_draft_tokens() > 0;
         int drafts = stated.tokens == 0 ? 0 : drafting || !commanded_ ? run.draft_tokens_or(stated.tokens) : 0;
         if (drafts < 0 && drafting) {
-            return run.problem(
+            return run.lacks_draft_tokens(
                 "was measured with drafts, but nothing says how many tokens were drafted; --draft-tokens K says it");
         }
         drafts = std::max(0, drafts);
@@ -121,7 +121,7 @@ private:
         const int drafts = stated.tokens == 0 ? 0 : std::max(0, run.draft_tokens_or(std::max(0, stated.tokens)));
         const double accepted = std::exchange(rate_of_drafts_, -1.0);
         if ((accepted >= 0.0 || stated.drafting) && drafts == 0) {
-            return run.problem("speaks of drafts, but not of how many tokens; --draft-tokens K says it");
+            return run.lacks_draft_tokens("speaks of drafts, but not of how many tokens; --draft-tokens K says it");
         }
         RunCell& cell = run.cell_of_request(1.0, drafts, prompt_ + 0.5 * tokens, tokens);
         if (accepted > 0.0 && accepted <= 1.0) {

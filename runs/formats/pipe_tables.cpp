@@ -217,7 +217,8 @@ private:
             return run.problem("is a row of a table that must give a batch size and a throughput above 0");
         }
         if (drafts && length_of_drafts <= 0) {
-            return run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+            return run.lacks_draft_tokens(
+                "gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
         }
         RunCell& cell = run.cell(batch, length_of_drafts, number("input len") + 0.5 * number("output len"));
         if (drafts) {

@@ -126,22 +126,13 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
     return !label.empty() && (!setup_in(label.front()).empty() || context_in(label.front()) > 0.0);
 }
 
-/// What says that nothing is drafted: "vanilla", "without mtp", "eagle3 off".
-const std::vector<std::string>& plain_phrases() {
-    static const std::vector<std::string> all = [] {
-        std::vector<std::string> phrases = {"baseline",   "pure",           "vanilla",         "plain decoding",
-                                            "without it", "autoregressive", "normal decoding", "standard decoding"};
-        for (const std::string name : {"spec", "speculation", "speculative", "mtp", "draft", "drafts", "drafter", "eagle",
-                                       "eagle3", "dflash", "dspark", "medusa", "ngram"}) {
-            for (const char* before : {"without ", "ohne ", "no ", "disabling "}) {
-                phrases.push_back(before + name);
-            }
-            phrases.push_back(name + " off");
-            phrases.push_back(name + " disabled");
-        }
-        return phrases;
-    }();
-    return all;
+/// Whether words say that nothing is drafted: "vanilla", "without mtp", "eagle3 off".
+bool says_plain(const std::string& words) {
+    static constexpr std::array<const char*, 10> phrases = {
+        "target alone",   "target model alone", "baseline",         "pure", "vanilla", "plain decoding", "without it",
+        "autoregressive", "normal decoding",    "standard decoding"};
+    return denies_drafting(words) ||
+           std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
 }
 
 }  // namespace
@@ -202,10 +193,8 @@ std::string setup_in(const std::string& clause) {
     if (drafts > 0) {
         return fmt::format("K={}{}", drafts, cuts_drafts(clause) ? " p-min 0.1" : "");
     }
-    const std::vector<std::string>& plain = plain_phrases();
-    const bool said = std::any_of(plain.begin(), plain.end(), [&](const std::string& phrase) { return says(words, phrase); });
     const bool regular = ends_with_word(clause, "regular") && !names_drafter(words);
-    if (drafts == 0 || said || regular || ends_with_word(clause, "without")) {
+    if (drafts == 0 || says_plain(words) || regular || ends_with_word(clause, "without")) {
         return "baseline";
     }
     return names_drafter(words) ? "drafts" : "";

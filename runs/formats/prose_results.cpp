@@ -102,8 +102,10 @@ public:
         const std::size_t first = line.find_first_not_of(" \t>");
         const bool is_row = (first != std::string_view::npos && with_plain_bars(line.substr(first, 4)).front() == '|') ||
                             is_row_without_sides(line);
-        std::vector<Statement> statements =
-            taken_ < most_statements && !is_row && !is_continued(line) ? statements_of(line) : std::vector<Statement>();
+        StatedLine stated = taken_ < most_statements && !is_row && !is_continued(line) ? statements_of(line) : StatedLine();
+        std::vector<Statement>& statements = stated.statements;
+        lists_ = lists_ || stated.lists_left_out;
+        drafter_ = drafter_ || stated.drafter_left_out;
         if (statements.empty()) {
             take_acceptance_below(line);
             take_caption(line);
@@ -175,7 +177,7 @@ public:
 private:
     using Paragraphs = std::vector<Paragraph>;
 
-    /// What the place of a rate before another leaves open.
+    /// What the place of a rate before another leaves open, and what was left out.
     void say_assumed(RunBuilder& run) const {
         const std::string pair = run.file() + ": of two rates with an arrow or \"to\" between them, the first was ";
         if (assumed_) {
@@ -183,6 +185,12 @@ private:
         }
         if (alone_) {
             run.remark(pair + "left out, since nothing says that it is of plain decoding");
+        }
+        if (lists_) {
+            run.remark(run.file() + ": rates in a list were left out, since no list of as many settings stands before them");
+        }
+        if (drafter_) {
+            run.remark(run.file() + ": rates of the drafter by itself were left out, for they are not of the target");
         }
     }
 
@@ -297,6 +305,7 @@ private:
     std::string others_;                    ///< the first deployment that was left out
     bool sideless_ = false;                 ///< the lines are rows of a table without bars at its sides
     bool assumed_ = false, alone_ = false;  ///< Statement's, of any
+    bool lists_ = false, drafter_ = false;  ///< StatedLine's, of any
     bool begins_ = true;                    ///< the next statement stands under other lines than the last
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <initializer_list>
 #include <sstream>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include "runs/formats/load_columns.h"
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/prose_figures.h"
+#include "runs/formats/prose_lists.h"
+#include "runs/formats/stated_lengths.h"
 #include "runs/formats/stated_setup.h"
 #include "runs/formats/table_caption.h"
 #include "text/trimmed.h"
@@ -328,13 +331,47 @@ void give_acceptance_to_drafts(std::vector<Statement>& statements) {
     }
 }
 
+/// Whether the nearest clause before a figure, or its sentences, say that the drafter ran by itself, without a target:
+/// "draft model: 475 tok/s", "the draft model itself is fine; served solo: 475 tok/s".
+bool is_of_drafter(std::string_view before) {
+    const std::vector<std::string> clauses = clauses_of(before);
+    std::string label = clauses.empty() ? std::string() : plain_words(clauses.front());
+    label = label.starts_with("the ") ? label.substr(4) : label;
+    const std::string words = plain_words(before);
+    const auto says_any = [&](std::initializer_list<const char*> phrases) {
+        return std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
+    };
+    const auto last_of = [&](std::initializer_list<std::string_view> names) {
+        std::size_t last = 0;
+        for (const std::string_view name : names) {
+            const std::size_t at = words.rfind(name);
+            last = at == std::string::npos ? last : std::max(last, at + 1);
+        }
+        return last;
+    };
+    const bool of_target = last_of({"target", "main model", "baseline"}) > last_of({"draft model", "drafter"});
+    return label == "draft model" || label == "drafter" ||
+           (says_any({"draft model", "drafter"}) && !of_target &&
+            says_any({"itself", "solo", "alone", "standalone", "by itself", "on its own"}));
+}
+
+/// Where a threshold ends drafts, a share of them is of an unknown length.
+void leave_out_cut_rates(std::string_view text, std::vector<Statement>& statements) {
+    for (Statement& statement : statements) {
+        const bool told = statement.setup.find("p-min") != std::string::npos;  // which the table refuses
+        statement.rate = cuts_drafts(std::string(text)) && !told ? "" : statement.rate;
+    }
+}
+
 }  // namespace
 
-std::vector<Statement> statements_of(std::string_view line) {
-    const std::string plain = plain_line(line);
-    const std::string_view text = plain;
+StatedLine statements_of(std::string_view line) {
+    const LinesLists apart = with_lists_apart(plain_line(line));
+    const std::string_view text = apart.text;
+    StatedLine result;
+    result.lists_left_out = apart.left_out;
     std::vector<Figure> figures = figures_of(text);
-    std::vector<Statement> statements;
+    std::vector<Statement>& statements = result.statements;
     std::string of_line;
     bool alone = false;
     std::size_t from = 0;
@@ -369,6 +406,11 @@ std::vector<Statement> statements_of(std::string_view line) {
                                                                                : of_line;
         const bool open = statement.setup.empty() || statement.setup == "drafts";
         statement.setup = open && !of_line.empty() ? of_line : statement.setup;
+        if (!statement.setup.starts_with("K=") && !figure.unit.empty() && is_of_drafter(text.substr(0, figure.begin))) {
+            result.drafter_left_out = true;
+            from = figure.end;
+            continue;
+        }
         // What is said before a prompt's rate may be said of the answer's.
         const bool told =
             !statement.unit.empty() || !statement.setup.empty() || figure.label.known() || !statement.context.empty();
@@ -382,7 +424,8 @@ std::vector<Statement> statements_of(std::string_view line) {
     share(statements, &Statement::requests);
     share(statements, &Statement::context);
     give_acceptance_to_drafts(statements);
-    return statements;
+    leave_out_cut_rates(text, statements);
+    return result;
 }
 
 void take_acceptance_of_line(std::string_view line, Statement& statement) {

@@ -24,8 +24,15 @@ struct Statement {
     DeploymentWords deployment;
 };
 
-/// What a line states. Rates of prompts and of single devices are none of it.
-std::vector<Statement> statements_of(std::string_view line);
+/// What a line states, and what of it was left out.
+struct StatedLine {
+    std::vector<Statement> statements;
+    bool lists_left_out = false;    ///< rates in a list that nothing pairs with settings
+    bool drafter_left_out = false;  ///< rates of the drafter by itself
+};
+
+/// Rates of prompts, of single devices and of a drafter that runs by itself are no statements.
+StatedLine statements_of(std::string_view line);
 
 /// Puts the acceptance that a line of its own gives into the statement that it follows ("Draft acceptance: 0.65.").
 void take_acceptance_of_line(std::string_view line, Statement& statement);

@@ -315,7 +315,7 @@ private:
     static void add_mean_length(double length, double seconds_per_token, RunBuilder& run, int captioned = -1) {
         const int drafts = length > 1.0 ? run.draft_tokens_or(captioned) : 0;
         if (length > 1.0 && drafts <= 0) {
-            return run.problem(
+            return run.lacks_draft_tokens(
                 "gives an accept length, but not how many tokens were drafted; --draft-tokens K says it, of a tree --shape "
                 "sglang:STEPS,TOPK,TOKENS");
         }

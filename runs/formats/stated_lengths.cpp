@@ -132,6 +132,8 @@ int drafts_of_caption(const std::string& text) {
                                              {"draft", "max"},
                                              {"draft", "size"},
                                              {"draft", "len"},
+                                             {"draft", "depth"},
+                                             {"mtp", "depth"},
                                              {"k"},
                                              {"gamma"},
                                              {"num", "steps"},

@@ -26,6 +26,8 @@ class TableCaption {
 public:
     /// A line that is of no table.
     void take(std::string_view line);
+    /// What a heading of the table itself says of all its numbers.
+    void take_heading(const std::string& heading) { paragraph_.push_back(heading); }
     /// A table has begun: another paragraph is of another.
     void end_paragraph();
 

@@ -1,11 +1,13 @@
 // vLLM's log: a line on the engine every interval, and one on speculation after it. Formats of 2024 (V0), early and late V1:
 // vllm/v1/spec_decode/metrics.py and vllm/v1/metrics/loggers.py; pull requests 15902, 24127, issues 7301 and 19254. Engines of
 // data parallelism write lines of their own ("Engine 003"), or one for all ("4 Engines Aggregated").
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,6 +20,9 @@ namespace {
 
 /// "Running" is a snapshot, and throughput a mean of the interval: they belong together only where the number did not change.
 constexpr double steady = 0.1;
+/// Of prompt tokens to generated ones: reading a token takes no longer than generating one, so that fewer make a round appear
+/// longer by no more than that.
+constexpr double few_prompts = 0.05;
 /// Beyond this, prefixes are not those of processes.
 constexpr std::size_t most_streams = 10'000;
 
@@ -44,11 +49,12 @@ public:
     void finish(RunBuilder& run) override {
         // Where drafts are made, a log that ends with a line on the engine may have lost the line on them.
         for (auto& [stream, waiting] : waiting_) {
-            if (drafting_intervals_ == 0) {
+            if (!drafting_.contains(stream)) {
                 flush(waiting, run);
             }
         }
         run.at_line(0);
+        take_singles(run);
         if (engines_.size() > 1 || aggregated_ > 1.0) {
             const double count = std::max(aggregated_, static_cast<double>(engines_.size()));
             RunSettings settings;
@@ -68,8 +74,18 @@ public:
 
 private:
     struct Interval {
-        double throughput = 0.0, running = 0.0;
+        double throughput = 0.0, running = 0.0, prompts = 0.0;
         bool steady = false, decodes_only = false;
+        bool is_first = false;  ///< no line of its engine stands above, so that nothing says whether it is steady
+
+        [[nodiscard]] bool may_be_steady() const { return is_first && running >= 1.0 && throughput > 0.0; }
+    };
+
+    /// An interval that may be steady, and what was counted in it.
+    struct Single {
+        Interval interval;
+        AcceptanceCounts counts;
+        int drafts = 0;
     };
 
     std::optional<Interval>& waiting_of(std::string_view line) {
@@ -96,10 +112,14 @@ private:
             engines_.insert(engine);
         }
         const std::string stream = stream_of(line) + "#" + engine;
+        const bool is_first = !last_running_.contains(stream) && last_running_.size() < most_streams;
         double& last = last_running_[last_running_.size() < most_streams ? stream : std::string()];
-        waiting = {*throughput / engines, std::round(*running / engines),
+        waiting = {*throughput / engines,
+                   std::round(*running / engines),
+                   prompts.value_or(0.0) / engines,
                    *running > 0.0 && std::abs(*running - last) <= steady * *running,
-                   prompts.value_or(0.0) <= 0.02 * *throughput};
+                   prompts.value_or(0.0) <= few_prompts * *throughput,
+                   is_first};
         last = *running;
     }
 
@@ -164,11 +184,19 @@ private:
         const int drafts = length > 0 ? length : static_cast<int>(std::lround(counts.draft_length()));
         std::optional<Interval>& waiting = waiting_of(line);
         const bool loaded = waiting && waiting->steady;
-        RunCell& cell = run.cell(loaded ? waiting->running : 0.0, drafts);
         counts.derived = false;
-        run.count(cell, counts);
         ++drafting_intervals_;
+        if (drafting_.size() < most_streams) {
+            drafting_.insert(stream_of(line));
+        }
+        if (!loaded && waiting && waiting->may_be_steady()) {
+            singles_.push_back({*waiting, counts, drafts});
+            return waiting.reset();
+        }
+        RunCell& cell = run.cell(loaded ? waiting->running : 0.0, drafts);
+        run.count(cell, counts);
         if (loaded) {
+            steady_drafting_ = true;
             timed_intervals_ += add_speed(*waiting, cell, counts.accept_length(), run) ? 1 : 0;
         }
         waiting.reset();
@@ -187,17 +215,52 @@ private:
     }
 
     /// An interval that no line on speculation followed is of plain decoding.
-    static void flush(std::optional<Interval>& waiting, RunBuilder& run) {
+    void flush(std::optional<Interval>& waiting, RunBuilder& run) {
         if (waiting && waiting->steady && waiting->throughput > 0.0) {
+            steady_plain_ = true;
             add_speed(*waiting, run.cell(waiting->running, 0), 1.0, run);
+        } else if (waiting && waiting->may_be_steady()) {
+            singles_.push_back({*waiting, {}, 0});
         }
         waiting.reset();
+    }
+
+    /// Where people paste single lines, no interval is known to be steady: their rates are then taken as they are.
+    void take_singles(RunBuilder& run) {
+        double prompts = 0.0;
+        long taken = 0;
+        for (const Single& single : singles_) {
+            const bool wanted = single.drafts > 0 ? !steady_drafting_ : !steady_plain_;
+            if (!wanted && single.drafts == 0) {
+                continue;
+            }
+            RunCell& cell = run.cell(wanted ? single.interval.running : 0.0, single.drafts);
+            if (single.drafts > 0) {
+                run.count(cell, single.counts);
+            }
+            if (wanted) {
+                cell.tokens_per_second.add(single.interval.throughput);
+                prompts = std::max(prompts, single.interval.prompts / single.interval.throughput);
+                timed_intervals_ += single.drafts > 0 ? 1 : 0;
+                ++taken;
+            }
+        }
+        if (taken > 0) {
+            run.remark(fmt::format(
+                "{}: {} stand{} alone, so that nothing says whether as many requests ran from {} beginning to {} end; {} "
+                "tokens/s were taken as they are, with pauses and prompts in them (up to {:.2g} prompt tokens for each "
+                "generated one).",
+                run.file(), taken == 1 ? "an interval" : std::to_string(taken) + " intervals", taken == 1 ? "s" : "",
+                taken == 1 ? "its" : "their", taken == 1 ? "its" : "their", taken == 1 ? "its" : "their", prompts));
+        }
     }
 
     std::map<std::string, std::optional<Interval>> waiting_;  ///< by the process that writes
     std::map<std::string, Counted> sums_;                     ///< of V0, by the process that writes
     std::map<std::string, double> last_running_;              ///< by process and engine
-    std::set<std::string> engines_;
+    std::set<std::string> engines_, drafting_;                ///< the latter: processes that write of drafts
+    std::vector<Single> singles_;
+    bool steady_drafting_ = false, steady_plain_ = false;  ///< whether a steady interval was of drafts, of plain decoding
     double aggregated_ = 0.0;
     long drafting_intervals_ = 0, timed_intervals_ = 0;
 };

@@ -67,7 +67,7 @@ private:
         const bool drafting = stated.tokens > 0 || (stated.tokens < 0 && (stated.drafting || command_drafts_));
         const int drafts = drafting ? run.draft_tokens_or(stated.tokens) : 0;
         if (drafting && drafts <= 0) {
-            return run.problem(
+            return run.lacks_draft_tokens(
                 "was measured with drafts, but nothing says how many tokens were drafted; --draft-tokens K says it");
         }
         const double batch = run.batch_or(prompts <= most_sequences ? prompts : 0.0);

@@ -90,6 +90,12 @@ void take_speculation(std::string_view line, RunBuilder& run) {
     }
 }
 
+/// "vLLM API server version 0.9.2.dev121+g4c8f64faa", which the server prints before its engine starts; "" for another line.
+std::string version_of_server(std::string_view line) {
+    const std::string version = word_after(line, "vLLM API server version ");
+    return !version.empty() && version.front() >= '0' && version.front() <= '9' ? version : std::string();
+}
+
 void take_arguments(std::string_view line, RunBuilder& run, RunSettings& settings) {
     run.model(argument(line, "model"));
     take_speculation(line, run);
@@ -120,6 +126,8 @@ bool take_vllm_settings(std::string_view line, RunBuilder& run) {
     bool found = arguments;
     if (!arguments && (take_graphs(line, settings) || take_attention(line, settings))) {
         found = true;
+    } else if (const std::string version = version_of_server(line); !version.empty()) {
+        run.engine("vllm", version);
     } else if (has(line, "Asynchronous scheduling is ")) {
         settings.scheduling = has(line, "is enabled") ? "asynchronous" : "synchronous";
         found = true;

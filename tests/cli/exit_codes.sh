@@ -3,6 +3,9 @@
 
 expect 0 '^treeline [0-9]+\.[0-9]+.* built with .*catalogue of (20[0-9-]+|a day)' --version
 expect 0 'estimate' --help
+expect 0 'treeline COMMAND --help' help
+expect 0 'Configuration to check' help lint
+expect 0 '^treeline [0-9]+\.[0-9]+.* built with' version
 for command in models hardware estimate sweep recommend report; do
     expect 0 'Example' "$command" --help
 done
@@ -24,6 +27,10 @@ expect 2 'did you mean "h100-nvl", "h100-pcie" or "h100-sxm"' hardware h100
 expect 2 'does not hold the folders' models --catalogue "$WORK"
 expect 0 'llama-3-70b' models
 expect 0 'Llama|meta-llama' models llama-3-70b
+expect 0 'qwen3.6-27b \(fp8\)' estimate --model Qwen/Qwen3.6-27B-FP8 --device h200
+expect 2 'is int4, but Qwen/Qwen3.6-27B-FP8 is in fp8 by its name' estimate --model Qwen/Qwen3.6-27B-FP8 --precision int4 --device h200
+expect 2 'is in 4bit, a checkpoint of MLX.*q4_k_m' estimate --model qwen3-8b --device m3-ultra --engine llama.cpp --precision 4bit
+expect 2 'its stack is priced \(--stack mlx\)' estimate --model qwen3-8b --device m3-ultra --engine mlx
 expect 0 'NVIDIA H100' hardware
 expect 0 'launch_factor' hardware vllm
 expect 0 'memory_bandwidth' hardware h100-sxm

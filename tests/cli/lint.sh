@@ -21,6 +21,11 @@ lints 2 'there is no engine "vlm"; did you mean "vllm"' '{"method": "mtp"}' --en
 lints 2 'newer than all known versions; known are 0.10' '{"method": "mtp"}' --engine vllm@9
 lints 2 'is for vLLM, not for SGLang' '{"method": "mtp"}' --engine sglang
 lints 2 'must be table, json, github or sarif' '{"method": "mtp"}' --format csv
+lints 0 'Nothing is drafted: --speculative-config is not given' 'vllm serve m'
+lints 0 'the command of a client of benchmarks' 'vllm bench serve --model m'
+lints 1 'Read as 2 servers for vLLM 0.19.1 \(as 0.19\) and SGLang 0.5.9' 'services:
+  a: {image: "vllm/vllm-openai:v0.19.1", command: "--speculative-config.method ngram --speculative-config.num_speculative_tokens 3"}
+  b: {image: "lmsysorg/sglang:v0.5.9", command: "--model-path x --speculative-algorithm NGRM"}'
 expect 2 'cannot be opened' lint none.txt
 expect 0 'Example' lint --help
 

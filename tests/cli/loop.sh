@@ -116,6 +116,11 @@ cat >told.log <<'END'
 END
 expect 0 'qwen3-8b \(.*fp8.*\) on 2 x h100-sxm .*sglang' diagnose told.log --model qwen3-8b --device h100-sxm --drafter eagle3
 expect 0 'qwen3-8b .*on 2 x h100-sxm .*vllm' diagnose told.log --model qwen3-8b --precision '{"checkpoint": "bf16", "kv_cache": "bf16"}' --device h100-sxm --stack vllm --drafter eagle3
+# A defect that counts alone show is an answer: vLLM, issue 41789, 0.7 % of first drafts accepted. What drafts must be known.
+printf '%s\n' 'INFO 05-06 06:10:21 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 1.01, Accepted: 2 tokens, Drafted: 1196 tokens, Per-position acceptance rate: 0.007, 0.000, 0.000, 0.000' >defect.log
+expect 0 'gemma-4-31b on rtx-pro-6000.*Likeliest: drafter that looks defective. Costs cannot be told' diagnose defect.log --model gemma-4-31b --device rtx-pro-6000 --stack vllm --drafter mtp
+expect 0 '"cause": "drafter that looks defective"' diagnose defect.log --model gemma-4-31b --device rtx-pro-6000 --stack vllm --drafter mtp --format json
+expect 2 'does not say with what; --drafter says it' diagnose defect.log --model gemma-4-31b --device rtx-pro-6000 --stack vllm
 expect 2 'needs .*drafter|drafter' diagnose my-run.json --model llama-3.1-8b --device h100-sxm
 # Without a measured step of plain decoding the speed-up is over a predicted one, in the mode of the log.
 expect 0 'It runs at [0-9.]+x of plain decoding as predicted \([0-9.]+ ms a step\), and at most' diagnose told.log --device h100-sxm

@@ -1,4 +1,4 @@
-# Results appear whole or not at all; a full disk or a bad path is a sentence and exit code 1; `| head` is no failure.
+# Results appear whole or not at all; a full disk is a sentence and exit code 1, a bad path one and 2; `| head` is no failure.
 . "$(dirname "$0")/lib.sh"
 point=$SOURCE/examples/estimate-mamba2-2.7b.json
 study=$SOURCE/examples/spire-study.json
@@ -11,10 +11,10 @@ nothing_left() {
 }
 
 expect 1 '/dev/full cannot be written \(No space left on device\)' estimate "$point" --output /dev/full
-expect 1 'no/such/folder/x.txt cannot be created' estimate "$point" --output no/such/folder/x.txt
-expect 1 'is a directory' estimate "$point" --output "$WORK"
-expect 1 'no/x.csv cannot be created' sweep "$study" --csv no/x.csv
-expect 1 'no/x.html cannot be created' report "$SOURCE/examples/llama-3-8b-eagle-h100.json" --output no/x.html
+expect 2 'no/such/folder/x.txt cannot be created' estimate "$point" --output no/such/folder/x.txt
+expect 2 'is a directory' estimate "$point" --output "$WORK"
+expect 2 'no/x.csv cannot be created' sweep "$study" --csv no/x.csv
+expect 2 'no/x.html cannot be created' report "$SOURCE/examples/llama-3-8b-eagle-h100.json" --output no/x.html
 nothing_left
 
 # Standard output is a full disk.

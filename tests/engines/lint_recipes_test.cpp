@@ -79,11 +79,11 @@ TEST_CASE("variants of a recipe are its base with what they change") {
 }
 
 TEST_CASE("a recipe that drafts nothing says so, and so does one of an engine without rules") {
-    CHECK(problem(recipe("  type: trtllm\n  trtllm_config:\n    decode:\n      max_batch_size: 8\n")) ==
-          "nothing in this file drafts: it starts workers of TensorRT-LLM without a flag of speculation");
+    CHECK(notes(recipe("  type: trtllm\n  trtllm_config:\n    decode:\n      max_batch_size: 8\n")) ==
+          "Nothing in this file drafts: it starts workers of TensorRT-LLM without a flag of speculation.\n");
     CHECK(problem(recipe("  type: mocker\n  engine_type: vllm\n")).find("backend: type is mocker, whose settings") == 0);
-    CHECK(problem("base:\n  model:\n    container: x\n  backend:\n    sglang_config:\n      decode:\n        tp-size: 4\n")
-              .find("nothing in this file drafts") == 0);
+    CHECK(notes("base:\n  model:\n    container: x\n  backend:\n    sglang_config:\n      decode:\n        tp-size: 4\n")
+              .find("Nothing in this file drafts") == 0);
 }
 
 TEST_CASE("values that a recipe sweeps are not known") {

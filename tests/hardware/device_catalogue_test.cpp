@@ -283,11 +283,20 @@ TEST_CASE("a device may be named as its maker spells it", "[hardware]") {
                                       {"NVIDIA RTX 6000 Ada Generation", "rtx-6000-ada"},
                                       {"NVIDIA GeForce RTX 5090 Laptop GPU", "rtx-5090-laptop"},
                                       {"Intel(R) Arc(TM) B580 Graphics", "arc-b580"},
-                                      {"Apple M4 Max", "m4-max"}}) {
+                                      {"Apple M4 Max", "m4-max"},
+                                      {"MTL0 (Apple M3 Ultra)", "m3-ultra"},
+                                      {"CUDA0: NVIDIA GeForce RTX 4090", "rtx-4090"},
+                                      {"AMD Instinct MI300X VF", "mi300x"},
+                                      {"Radeon 8060S", "strix-halo"},
+                                      {"gfx1151", "strix-halo"},
+                                      {"Ryzen AI Max+ 395", "strix-halo"},
+                                      {"Radeon 8060S Graphics (RADV GFX1151)", "strix-halo"},
+                                      {"Intel(R) Arc(tm) B580 Graphics (BMG G21)", "arc-b580"}}) {
         INFO(spelt);
         CHECK(load_device(catalogue, spelt).value.name == name);
     }
     CHECK_THAT(error_of("Tenstorrent P150"), Catch::Contains("cannot be priced"));
+    CHECK_THAT(error_of("gfx942"), Catch::Contains("the MI300X and the MI325X, which differ"));
     CHECK_THAT(error_of("nvidia"), Catch::StartsWith("there is no device"));
     CHECK_THAT(error_of("NVIDIA A100-PCIE-40GB"), Catch::StartsWith("there is no device"));
 }

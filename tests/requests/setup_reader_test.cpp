@@ -544,4 +544,23 @@ TEST_CASE("--placement says in a word what lies on the host") {
     CHECK_THROWS_AS(placement_of_flag("cpu"), text::InputError);
 }
 
+TEST_CASE("a target may be named as it is published, with its format") {
+    // Hugging Face has Qwen3.6-27B under this name in fp8.
+    Input fp8(R"({"t": {"model": "Qwen/Qwen3.6-27B-FP8"}})");
+    const sweeps::TargetChoice named = read_target(fp8.root.object("t"), fp8.descriptions);
+    CHECK(fp8.problems().empty());
+    CHECK(named.label == "qwen3.6-27b (fp8)");
+    CHECK(named.model.repository == "Qwen/Qwen3.6-27B-FP8");
+    Input apart(R"({"t": {"model": "qwen3.6-27b", "precision": "fp8"}})");
+    CHECK(read_target(apart.root.object("t"), apart.descriptions).precision == named.precision);
+    Input cache(R"({"t": {"model": "qwen3.6-27b-fp8", "precision": {"kv_cache": "fp8"}}})");
+    const sweeps::TargetChoice cached = read_target(cache.root.object("t"), cache.descriptions);
+    CHECK(cache.problems().empty());
+    CHECK(cached.precision.weights == named.precision.weights);
+    CHECK(cached.precision.kv_cache.format == sim::NumberFormat::fp8);
+    Input other(R"({"t": {"model": "qwen3.6-27b-fp8", "precision": "int4"}})");
+    static_cast<void>(read_target(other.root.object("t"), other.descriptions));
+    CHECK(other.problems().find("is int4, but qwen3.6-27b-fp8 is in fp8 by its name") != std::string::npos);
+}
+
 }  // namespace setup_reader_test

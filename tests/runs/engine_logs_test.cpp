@@ -1,5 +1,7 @@
 // Logs of engines and reports of scripts whose lines mean more or less than they seem to: sums since a start, intervals in
 // which requests came, timings of one of two models, reports under captions. Expected values are arithmetic on the figures.
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "typed_run.h"
@@ -270,6 +272,43 @@ TEST_CASE("printed accept lengths of one load are averaged as its times are") {
     REQUIRE(served.cells.size() == 1);
     CHECK(served.cells[0].tpot_seconds() == Approx(0.015));
     CHECK(served.cells[0].accept_length() == Approx(2.5));
+}
+
+TEST_CASE("single lines of vLLM give rates as they are, where no two show that as many requests ran") {
+    // vLLM, issue 39680: 342.2 tokens/s without MTP and 128.3 with, which is the report (0.37x).
+    const std::string of_plain =
+        "(APIServer pid=14) INFO 04-09 11:27:10 [loggers.py:259] Engine 000: Avg prompt throughput: 967.2 tokens/s, Avg "
+        "generation throughput: 342.2 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n";
+    const std::string of_drafts =
+        "(APIServer pid=15) INFO 04-09 11:17:53 [loggers.py:259] Engine 000: Avg prompt throughput: 1357.9 tokens/s, Avg "
+        "generation throughput: 128.3 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n"
+        "(APIServer pid=15) INFO 04-09 11:17:53 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 1.97, Accepted: "
+        "630 tokens, Drafted: 652 tokens, Per-position acceptance rate: 0.966\n";
+    const runs::MeasuredRun run = read(of_plain + of_drafts);
+    CHECK(cells_of(run) == "1/0/0: 2922, 1/1/0: 7794");  // 1e6 / 342.2, 1e6 / 128.3
+    CHECK(run.acceptance(1).accept_length() == Approx(1.0 + 630.0 / 652.0));
+    CHECK(says(remarks_of(run), "2 intervals stand alone"));
+    // A second interval with as many requests is steady, and then the first one's rate is left out.
+    const std::string steady =
+        "(APIServer pid=15) INFO 04-09 11:18:03 [loggers.py:259] Engine 000: Avg prompt throughput: 5.0 tokens/s, Avg "
+        "generation throughput: 124.5 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n"
+        "(APIServer pid=15) INFO 04-09 11:18:03 [metrics.py:101] SpecDecoding metrics: Mean acceptance length: 2.00, Accepted: "
+        "600 tokens, Drafted: 600 tokens, Per-position acceptance rate: 1.000\n";
+    const runs::MeasuredRun longer = read(of_drafts + steady);
+    CHECK(cells_of(longer).ends_with("1/1/0: 8032"));  // 1e6 / 124.5
+    CHECK_FALSE(says(remarks_of(longer), "alone"));
+    // 5 prompt tokens for 124.5 generated ones are too few to matter: 1 * 2.0 / 124.5 s a round.
+    const auto timed =
+        std::find_if(longer.cells.begin(), longer.cells.end(), [](const auto& cell) { return cell.batch == 1.0; });
+    REQUIRE(timed != longer.cells.end());
+    CHECK(timed->round.mean() == Approx(2.0 / 124.5));
+}
+
+TEST_CASE("vLLM's version stands in its first line, too") {
+    const runs::MeasuredRun run = read(
+        "INFO 06-17 20:29:40 [api_server.py:1287] vLLM API server version 0.9.2.dev121+g4c8f64faa\n"
+        "INFO 06-17 20:29:40 [cli_args.py:309] non-default args: {'model': 'meta-llama/Llama-3.3-70B-Instruct'}\n");
+    CHECK(run.identity.version == "0.9.2.dev121+g4c8f64faa");
 }
 
 }  // namespace engine_logs_test
