@@ -121,6 +121,7 @@ Json findings() {
                                          {"rules_of", "string", "the version whose rules they are"},
                                          {"source", "string", "what was read for them"},
                                          {"findings", "array", "what is wrong: kind, key and text of each"},
+                                         {"other_engines", "array", "engines of further servers", sometimes},
                                          {"notes", "array", "remarks", sometimes}});
 }
 
