@@ -5,8 +5,13 @@ option(TREELINE_EMBED_CATALOGUE "Carry the catalogue in the program" ON)
 
 # What readers look for, as paths from the source folder.
 function(treeline_catalogue_files out)
-  set(files validation/serving/names.json validation/serving/evidence.json)
-  foreach(folder models hardware examples calibrate/published)
+  set(files "")
+  set(folders models hardware calibrate/published)
+  if(NOT EMSCRIPTEN)  # the live page copies no examples and reads no measured rows
+    list(APPEND files validation/serving/names.json validation/serving/evidence.json)
+    list(APPEND folders examples)
+  endif()
+  foreach(folder ${folders})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.json
          ${PROJECT_SOURCE_DIR}/${folder}/*.csv)
     list(APPEND files ${found})
