@@ -154,9 +154,11 @@ TEST_CASE("a module that is published apart for another model is none that could
     Descriptions descriptions = catalogue();
     for (const char* target : {"gemma-4-12b", "gemma-4-26b-a4b"}) {
         const auto choices = choices_of(known_drafters_of_kind("mtp", model(target), descriptions), {}, false, descriptions);
-        REQUIRE(choices.size() == 1);
-        CHECK(choices.front().choice.checkpoint.empty() == (std::string(target) == "gemma-4-26b-a4b"));
-        CHECK_FALSE(choices.front().choice.untrained);
+        REQUIRE_FALSE(choices.empty());
+        for (const auto& each : choices) {
+            CHECK(each.choice.checkpoint.empty() == (std::string(target) == "gemma-4-26b-a4b"));
+            CHECK_FALSE(each.choice.untrained);
+        }
     }
 }
 
