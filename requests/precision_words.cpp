@@ -225,12 +225,12 @@ std::string loading_problem(const std::string& word, std::string_view engine) {
     if (engine.empty()) {
         return {};
     }
-    // "bnb-4bit" is no format of MLX, and "4bit" is, with and without its name before it.
-    if (mlx_of_word(name, sim::NumberFormat::bf16) || mlx_mode_of_word(name, sim::NumberFormat::bf16)) {
+    // A width in words ("4bit") is taken as such on every engine, as people say it.
+    if (name.starts_with("mlx-") &&
+        (mlx_of_word(name, sim::NumberFormat::bf16) || mlx_mode_of_word(name, sim::NumberFormat::bf16))) {
         return fmt::format("a checkpoint of MLX, which runs on Apple's devices alone (stack mlx){}",
-                           name.starts_with("mlx-") ? ""
-                           : engine == "llama.cpp"  ? "; quantisations of GGUF are q4_k_m, q8_0 and others"
-                                                    : "; integers of other checkpoints are int4, w4a16, int8 and others");
+                           engine == "llama.cpp" ? "; quantisations of GGUF are q4_k_m, q8_0 and others"
+                                                 : "; integers of other checkpoints are int4, w4a16, int8 and others");
     }
     if (name.find("exl3") != std::string::npos && exl3_of_word(name, sim::NumberFormat::bf16)) {
         return "a checkpoint of ExLlamaV3, which this engine does not load";

@@ -60,7 +60,7 @@ expect 0 'requests/s' study traffic "$traffics/measured-table.json" --html traff
 expect 0 'tokens/s' study bandit "$bandits/mamba-drafters.json" --html bandit.html
 checks=$((checks + 1))
 grep -q '</html>' traffic.html && grep -q '</html>' bandit.html || fail "a page is not whole"
-expect 1 'no-such-folder' study bandit "$bandits/mamba-drafters.json" --html no-such-folder/page.html
+expect 2 'no-such-folder' study bandit "$bandits/mamba-drafters.json" --html no-such-folder/page.html
 
 # One shape cannot lose to itself: 2 tokens every 10 ms.
 one='{"arms": [{"name": "a", "draft_passes": 1, "round_ms": 10}], "draft_share": 0, "exploration": 1,

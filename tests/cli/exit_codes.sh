@@ -29,7 +29,7 @@ expect 0 'llama-3-70b' models
 expect 0 'Llama|meta-llama' models llama-3-70b
 expect 0 'qwen3.6-27b \(fp8\)' estimate --model Qwen/Qwen3.6-27B-FP8 --device h200
 expect 2 'is int4, but Qwen/Qwen3.6-27B-FP8 is in fp8 by its name' estimate --model Qwen/Qwen3.6-27B-FP8 --precision int4 --device h200
-expect 2 'is in 4bit, a checkpoint of MLX.*q4_k_m' estimate --model qwen3-8b --device m3-ultra --engine llama.cpp --precision 4bit
+expect 2 'is in mlx-4bit, a checkpoint of MLX.*q4_k_m' estimate --model qwen3-8b --device m3-ultra --engine llama.cpp --precision mlx-4bit
 expect 2 'its stack is priced \(--stack mlx\)' estimate --model qwen3-8b --device m3-ultra --engine mlx
 expect 0 'NVIDIA H100' hardware
 expect 0 'launch_factor' hardware vllm

@@ -19,9 +19,8 @@ TEST_CASE("a checkpoint that an engine does not load is refused for it") {
         const std::string name = engine;
         INFO(name);
         CHECK_THAT(loading_problem("mlx-4bit", engine), Catch::Contains("MLX"));
-        CHECK_THAT(loading_problem("4bit", engine), Catch::Contains("MLX"));  // in groups of 64, as mlx_lm.convert writes it
         CHECK_THAT(loading_problem("exl3-4.05bpw", engine), Catch::Contains("ExLlamaV3"));
-        for (const char* word : {"bf16", "nvfp4", "int4", "as published"}) {
+        for (const char* word : {"bf16", "nvfp4", "int4", "4bit", "as published"}) {
             CHECK(loading_problem(word, engine).empty());
         }
         CHECK(loading_problem("Q4_K_M", engine).empty() == (name != "tensorrt-llm"));
