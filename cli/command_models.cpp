@@ -68,7 +68,7 @@ void describe_model(const ModelsFlags& flags) {
             throw text::InputError({flags.name + ": " + other});
         }
     }
-    json::Described<sim::Model> described = models::load_model(catalogue.models, flags.name);
+    json::Described<sim::Model> described = models::load_model_of_any_format(catalogue.models, flags.name);
     described.provenance = requests::with_known_names(std::move(described.provenance), catalogue);
     switch (flags.common.chosen_format()) {
         case Format::table:

@@ -40,7 +40,7 @@ std::string explored(const Asked& asked) { return reports::explored_json(recomme
 
 std::string drafters_text(const Asked& asked) {
     const Json question = Json::parse(asked.question);
-    const sim::Model target = models::load_model(asked.catalogue.models, question.value("target", "")).value;
+    const sim::Model target = models::load_model_of_any_format(asked.catalogue.models, question.value("target", "")).value;
     requests::Descriptions descriptions(asked.catalogue, asked.folder);
     Json list = Json::array();
     for (const requests::KnownDrafter& known : requests::known_drafters(target, descriptions)) {

@@ -423,4 +423,8 @@ json::Described<sim::Model> load_model(const fs::path& catalogue, const std::str
     fail_unknown(repository ? catalogue_name(name_or_path) : name_or_path, all_model_names(catalogue));
 }
 
+json::Described<sim::Model> load_model_of_any_format(const fs::path& catalogue, const std::string& name_or_path) {
+    return load_model(catalogue, known_model_and_format(catalogue, name_or_path).first);
+}
+
 }  // namespace treeline::models

@@ -34,4 +34,7 @@ std::pair<std::string, std::string> model_and_format(const std::string& name);
 /// which is empty where the name is known or a path, or where it is not known either way.
 std::pair<std::string, std::string> known_model_and_format(const std::filesystem::path& catalogue, const std::string& name);
 
+/// load_model() for answers about a model, whatever format its name adds: "Qwen/Qwen3-8B-FP8" is qwen3-8b.
+json::Described<sim::Model> load_model_of_any_format(const std::filesystem::path& catalogue, const std::string& name_or_path);
+
 }  // namespace treeline::models

@@ -91,7 +91,8 @@ auto found(const LoadNamed& load) {
 std::string models_answer(const Asked& asked) {
     const std::string name = name_asked(asked, look_up_keys::model);
     if (!name.empty()) {
-        json::Described<sim::Model> model = found([&] { return models::load_model(asked.catalogue.models, name); });
+        json::Described<sim::Model> model =
+            found([&] { return models::load_model_of_any_format(asked.catalogue.models, name); });
         model.provenance = requests::with_known_names(std::move(model.provenance), asked.catalogue);
         const std::vector<reports::DrafterRow> drafters = known_drafter_rows(model.value, asked.catalogue);
         return asked.form == Form::json ? reports::model_json(model, drafters).dump(2) + "\n"

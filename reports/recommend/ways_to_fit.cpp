@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "engines/definition.h"
+#include "engines/priced_engine.h"
 #include "sim/parallelism.h"
 #include "sim/precision.h"
 #include "sim/round.h"
@@ -22,12 +25,14 @@ bool fits(const sim::RoundSetup& setup, double context) {
     return sweeps::most_sequences(sim::compile_round(setup), 0, context) >= 1.0;
 }
 
-/// Whether the stack has kernels for weights in this format on the device. Files of llama.cpp have formats of their own.
+/// Whether the stack has kernels for weights in this format on the device. Files in GGUF have formats of their own.
 bool runs(sim::NumberFormat format, const sim::Platform& platform) {
     const std::vector<sim::FormatNeed>& needs = platform.stack.kernels.format_needs;
-    return platform.stack.engine_word() != "llama.cpp" && std::none_of(needs.begin(), needs.end(), [&](const auto& need) {
-               return !need.of_caches && need.format == format && platform.device.compute_capability < need.least_capability;
-           });
+    const std::optional<engines::Engine> engine = engines::priced_engine(platform);
+    const bool of_gguf = engine && engines::dialect_of(*engine).loads_gguf;
+    return !of_gguf && std::none_of(needs.begin(), needs.end(), [&](const sim::FormatNeed& need) {
+        return !need.of_caches && need.format == format && platform.device.compute_capability < need.least_capability;
+    });
 }
 
 /// The first of the formats, from the widest on, in which the target fits; empty if in none.

@@ -193,8 +193,7 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
     if (diagnosis.accepted_only()) {
         return fmt::format(
             "{}: {} Costs cannot be told, since no load with a known batch was timed; `treeline import --batch N` states the "
-            "batch "
-            "where a log does not, and where there are times per token alone, give accept lengths, too.",
+            "batch where a log does not, and where there are times per token alone, give accept lengths, too.",
             what, likeliest_text(diagnosis));
     }
     if (diagnosis.loads.empty()) {

@@ -167,8 +167,7 @@ void refuse_unknown_drafter(const NamedRun& run, const Json& point) {
     if (drafts && !point.contains("drafter")) {
         throw text::InputError(
             {fmt::format("{}: drafts, but does not say with what; --drafter says it (mtp, eagle3, ngram, ...), and what was "
-                         "accepted is taken "
-                         "from the run",
+                         "accepted is taken from the run",
                          run.name)});
     }
 }

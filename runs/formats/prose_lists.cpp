@@ -108,8 +108,14 @@ bool says_setting(const std::string& label) {
     return !setup_in(label).empty() || context_in(label) > 0.0 || caption.batch() > 0.0;
 }
 
+/// Labels that stand before rates, and where in the text the first one does.
+struct Labels {
+    std::size_t begin = 0;
+    Items words;
+};
+
 /// "baseline / mtp k=2:" before rates: a label for each of them; none where the text does not say so many.
-Items words_before(std::string_view text, std::size_t from, std::size_t at, std::size_t count) {
+Labels words_before(std::string_view text, std::size_t from, std::size_t at, std::size_t count) {
     const std::string before = trimmed(text.substr(from, at - from));
     if (!before.ends_with(':')) {
         return {};
@@ -123,8 +129,10 @@ Items words_before(std::string_view text, std::size_t from, std::size_t at, std:
         labels.push_back(trimmed(std::string_view(rest).substr(begin, end - begin)));
         begin = end + 1;
     }
-    const bool all = labels.size() == count && std::all_of(labels.begin(), labels.end(), says_setting);
-    return all ? labels : Items();
+    if (labels.size() != count || !std::all_of(labels.begin(), labels.end(), says_setting)) {
+        return {};
+    }
+    return {text.find(labels.front(), from + (stop == std::string::npos ? 0 : stop)), labels};
 }
 
 /// Whether rates may be runs of one set-up.
@@ -190,11 +198,8 @@ Replacement paired(std::string_view text, std::size_t begin, const Items& labels
 std::optional<Replacement> apart(std::string_view text, std::size_t from, const NumberList& rates, const Figure& figure,
                                  bool& left_out) {
     const std::size_t count = rates.items.size();
-    if (const Items words = words_before(text, from, rates.begin, count); !words.empty()) {
-        const std::string before = trimmed(text.substr(from, rates.begin - from));
-        const std::size_t stop = before.find_last_of(",;(.", before.size() - 2);
-        const std::size_t first = text.find(words.front(), from + (stop == std::string::npos ? 0 : stop));
-        return paired(text, first, words, rates, figure);
+    if (const Labels labels = words_before(text, from, rates.begin, count); !labels.words.empty()) {
+        return paired(text, labels.begin, labels.words, rates, figure);
     }
     if (const auto settings = list_between(text, from, rates.begin, count)) {
         const std::string name = name_before(text, from, settings->begin);
