@@ -40,10 +40,11 @@ void import_llama4(Reader& config, sim::Model& model) {
     }
     const std::size_t layers = layer_count(config);
     const auto step = static_cast<std::size_t>(experts ? size_or(config, "interleave_moe_layer_step", 1) : 1);
-    const auto rope = counts_per_layer(config, "no_rope_layers", layers);
+    const bool lists_rope = config.has("no_rope_layers") && !config.raw().at("no_rope_layers").empty();
+    const auto rope = lists_rope ? counts_per_layer(config, "no_rope_layers", layers) : std::nullopt;
     for (std::size_t i = 0; i < layers; ++i) {
-        // Every fourth layer has no rotary embedding and attends to everything,
-        // unless the config lists them.
+        // Every fourth layer has no rotary embedding and attends to everything, unless the config lists them; an empty list
+        // is as none.
         const bool is_global = rope ? (*rope)[i] == 0 : (i + 1) % 4 == 0;
         const bool sparse = experts && (i + 1) % step == 0;
         const std::string name = std::string(is_global ? "global" : "chunked") + (sparse ? ", experts" : ", dense");

@@ -61,6 +61,11 @@ void import_precision(Reader& root, Reader& text, Reader* quantization_file, sim
     }
     model.precision = sim::uniform_precision(base);
     model.precision.state = sim::Storage{state};
+    if (sim::compresses_cache(model)) {  // DeepSeek-V4 and V4.1: no engine keeps it otherwise
+        model.precision.kv_cache = sim::Storage{sim::NumberFormat::fp8};
+        model.notes.emplace_back(
+            "The cache is kept in fp8, as engines serve it; its few elements in 16 bits are priced so, too.");
+    }
     std::optional<Reader> config = text.optional_object("quantization_config");
     if (!config) {
         config = root.optional_object("quantization_config");

@@ -53,8 +53,9 @@ StoredFormat format_of(const Quantization& quantization, const WeightedOperation
         }
         excluded = excluded || quantization.excluded.find(name) != nullptr;
     }
-    // Routers stay as they are in every method unless they are named.
-    return excluded || operation.name == "router" ? unquantised : quantization.linear.value_or(unquantised);
+    // Routers stay as they are in every method unless they are named, and so does what is no linear layer of its own.
+    const bool kept = excluded || operation.name == "router" || operation.modules.empty();
+    return kept ? unquantised : quantization.linear.value_or(unquantised);
 }
 
 using Formats = std::vector<StoredFormat>;

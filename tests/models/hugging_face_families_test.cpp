@@ -170,7 +170,19 @@ TEST_CASE("DeepSeek-V4: each layer has the reach that its compression says, and 
     CHECK(attention(1).index_heads == 4);
     CHECK(attention(2).compression == 128);
     CHECK(attention(2).index_heads == 0);
-    CHECK(model.precision.experts.per_element().value() == 0.53125);  // 4 bits and 8 for 32 elements
+    CHECK(model.precision.experts.per_element().value() == 0.53125);   // 4 bits and 8 for 32 elements
+    CHECK(model.precision.kv_cache.format == sim::NumberFormat::fp8);  // as served, whatever the weights are in
+    // What is no linear layer of the checkpoint stays in 16 bits beside weights in fp8.
+    const sim::Precision in_fp8 =
+        import(with(small, {{"quantization_config", {{"quant_method", "fp8"}, {"weight_block_size", {128, 128}}}}})).precision;
+    CHECK(in_fp8.weights.format == sim::NumberFormat::fp8);
+    for (const char* kept : {"compression", "index compression", "index weights", "projection", "router"}) {
+        INFO(kept);
+        const auto found = std::find_if(in_fp8.exceptions.begin(), in_fp8.exceptions.end(),
+                                        [&](const auto& exception) { return exception.operation == kept; });
+        REQUIRE(found != in_fp8.exceptions.end());
+        CHECK(found->storage.format == sim::NumberFormat::bf16);
+    }
     // By hand, as DeepseekV4Attention and DeepseekV4SparseMoeBlock of transformers hold them.
     const sim::Count core = 256 * (32 + 64) + 32 + 64 + 8 + 32 * 512 + 512 * 16 + 2 * 16 * 256;
     const sim::Count sparse = 2 * 256 * 128 + 4 * 128 + 64;                       // keys with values, gates, biases, a norm
@@ -181,6 +193,30 @@ TEST_CASE("DeepSeek-V4: each layer has the reach that its compression says, and 
     const sim::Count layers = 4 * (core + experts + streams + norms) + 2 * (sparse + index) + heavy + 3 * 16;
     CHECK(parameter_count(model) == layers + 2 * 1000 * 256 + 256);
     CHECK_THAT(failure(with(small, {{"compress_ratios", {0, 4}}})), Catch::Contains("one ratio for each of the 4 layers"));
+}
+
+TEST_CASE("an empty list of Llama 4's layers without rotary embedding says as little as none") {
+    const Json scout = {{"architectures", {"Llama4ForCausalLM"}},
+                        {"hidden_size", 256},
+                        {"intermediate_size", 512},
+                        {"intermediate_size_mlp", 1024},
+                        {"num_hidden_layers", 8},
+                        {"num_attention_heads", 8},
+                        {"num_key_value_heads", 2},
+                        {"vocab_size", 1000},
+                        {"num_local_experts", 4},
+                        {"num_experts_per_tok", 1},
+                        {"interleave_moe_layer_step", 1},
+                        {"attention_chunk_size", 128}};
+    const auto global = [](const Json& config) {
+        const sim::Model model = import(config);
+        return std::count_if(model.order.begin(), model.order.end(), [&](std::size_t kind) {
+            return std::get<sim::Attention>(model.kinds[kind].blocks[0].kind).reach.window == sim::unlimited;
+        });
+    };
+    CHECK(global(scout) == 2);
+    CHECK(global(with(scout, {{"no_rope_layers", Json::array()}})) == 2);
+    CHECK(global(with(scout, {{"no_rope_layers", {0, 0, 0, 1, 1, 1, 1, 1}}})) == 3);
 }
 
 TEST_CASE("windows follow the family's rule, or the config's list") {

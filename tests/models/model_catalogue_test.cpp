@@ -302,6 +302,33 @@ TEST_CASE("checkpoints are described in the format that they are published in") 
     CHECK(sim::stored_weights(load("mistral-large-3"), load("mistral-large-3").precision, 1.0).value() < 700e9);
 }
 
+// indexer_types of its config.json: "full" in the first three layers and in every fourth from the seventh on.
+TEST_CASE("of GLM-5.2's indexers every fourth selects, of those of GLM-5 each does") {
+    const auto selecting = [&](const char* name) {
+        const sim::Model model = load(name);
+        REQUIRE(model.order.size() == 78);
+        std::vector<std::size_t> layers;
+        for (std::size_t i = 0; i < model.order.size(); ++i) {
+            for (const sim::Block& block : model.kinds[model.order[i]].blocks) {
+                const auto* latent = std::get_if<sim::LatentAttention>(&block.kind);
+                if (latent != nullptr && latent->indexer) {
+                    CHECK(latent->indexer->top_k == 2048.0);
+                    if (latent->indexer->heads > 0) {
+                        layers.push_back(i);
+                    }
+                }
+            }
+        }
+        return layers;
+    };
+    CHECK(selecting("glm-5").size() == 78);
+    const std::vector<std::size_t> layers = selecting("glm-5.2");
+    REQUIRE(layers.size() == 21);
+    CHECK(layers[2] == 2);
+    CHECK(layers[3] == 6);
+    CHECK(layers.back() == 74);
+}
+
 TEST_CASE("names of files say the model and its format") {
     using Pair = std::pair<std::string, std::string>;
     CHECK(model_and_format("Qwen3-8B-Q4_K_M.gguf") == Pair("qwen3-8b", "q4_k_m"));
@@ -313,6 +340,13 @@ TEST_CASE("names of files say the model and its format") {
     CHECK(model_and_format("Qwen3-8B.gguf") == Pair("qwen3-8b", ""));
     CHECK(model_and_format("Q4_K_M.gguf").second.empty());
     CHECK(model_and_format("llama-3.1-8b") == Pair("llama-3.1-8b", ""));
+}
+
+TEST_CASE("a model is described whatever format its name adds") {
+    CHECK(load_model_of_any_format(catalogue, "Qwen/Qwen3-8B-FP8").value.name == "qwen3-8b");
+    CHECK(load_model_of_any_format(catalogue, "Qwen3-8B-Q4_K_M.gguf").value.name == "qwen3-8b");
+    CHECK(load_model_of_any_format(catalogue, "qwen3-8b").value.name == "qwen3-8b");
+    CHECK_THROWS_AS(load_model_of_any_format(catalogue, "no-such-model-fp8"), text::InputError);
 }
 
 }  // namespace model_catalogue_test
