@@ -138,6 +138,8 @@ sim::Drafter read_parallel(json::Reader& at, const std::string& kind) {
     drafter.input_features = read_or<sim::Count>(at, drafter_keys::input_features, drafter.input_features);
     drafter.feed_forward = read_or<sim::Count>(at, drafter_keys::feed_forward, 0);
     drafter.draft_vocabulary = read_or<sim::Count>(at, drafter_keys::draft_vocabulary, 0);
+    drafter.markov_rank = read_or<sim::Count>(at, drafter_keys::markov_rank, drafter.markov_rank);
+    drafter.gru_width = read_or<sim::Count>(at, drafter_keys::gru_width, drafter.gru_width);
     drafter.precision = read_own_precision(at);
     return drafter;
 }

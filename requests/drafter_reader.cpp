@@ -1,6 +1,7 @@
 // A drafter with its acceptance: described in the input, or a published one (models/drafters).
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -121,6 +122,14 @@ sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoi
     return std::move(choice);
 }
 
+/// Whether a checkpoint's tokens cannot be the target's. Tables are padded by up to some hundred rows.
+bool is_of_other_vocabulary(const models::DrafterConfig& drafter, const sim::Model& target) {
+    constexpr double padding = 0.02;
+    const auto rows = static_cast<double>(target.vocabulary_size);
+    const auto stated = static_cast<double>(drafter.target_vocabulary), own = static_cast<double>(drafter.draft_vocabulary);
+    return (stated > 0.0 && std::abs(stated - rows) > padding * rows) || own > (1.0 + padding) * rows;
+}
+
 /// What the config.json of a drafter's checkpoint says of it, with what the input says otherwise, where the input names one as
 /// its model.
 std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptions, const DrafterUse& use) {
@@ -147,6 +156,11 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
                    fmt::format("{} takes states of width {} from its target, but {} has {}: it drafts for another model",
                                path.string(), read->target_width, use.target->name, use.target->width));
     }
+    if (use.target != nullptr && is_of_other_vocabulary(*read, *use.target)) {
+        at.problem("model", fmt::format("{} drafts tokens of a vocabulary of {}, but {} has {}: it drafts for another model",
+                                        path.string(), std::max(read->target_vocabulary, read->draft_vocabulary),
+                                        use.target->name, use.target->vocabulary_size));
+    }
     FileJson json = {{"kind", read->kind}};
     for (const auto& [key, value] : {std::pair{"layers", read->layers},
                                      {"draft_vocabulary", read->draft_vocabulary},
@@ -154,6 +168,8 @@ std::optional<FileJson> checkpoint_of(json::Reader& at, Descriptions& descriptio
                                      {"feed_forward", read->feed_forward},
                                      {"width", read->width},
                                      {"block", read->block},
+                                     {"markov_rank", read->markov_rank},
+                                     {"gru_width", read->gru_width},
                                      {"heads", read->heads},
                                      {"layers_per_head", read->layers_per_head}}) {
         if (value > 0) {

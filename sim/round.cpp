@@ -78,10 +78,13 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     const bool head = std::holds_alternative<OneLayerDrafter>(setup.drafter);
     const Seconds of_pass =
         head ? stack.passes.host_per_head_pass.value_or(stack.passes.host_per_draft_pass) : stack.passes.host_per_draft_pass;
-    const Seconds host = drafter.has_cache ? of_pass + host_of_sampling(setup) : Seconds(0.0);
+    // Behind a Markov head, which samples each draft, the logits of a pass are only read.
+    const Sampling sampling = drafter.markov.model ? Sampling::greedy : sampling_of(setup.decoding);
+    const Seconds of_sampling = drafter.markov.model ? Seconds(0.0) : host_of_sampling(setup);
+    const Seconds host = drafter.has_cache ? of_pass + of_sampling : Seconds(0.0);
     const Platform draft_platform = platform_of_drafter(setup.platform);
     const Platform platform = with_stack(draft_platform, stack.drafting());
-    CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host);
+    CompileOptions options = pass_options(PassKind::decode, StateWrites::final_state, sampling, host);
     round.pass(PassId::draft) = compile_pass(*drafter.model, drafter.precision, platform, options, drafter.extra);
     options.pass.verification = Verification::packed;
     options.sampling = setup.decoding == Decoding::greedy ? Sampling::top : options.sampling;
@@ -91,6 +94,11 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
         options.pass.verification = Verification::unrolled;
         options.sampling = sampling_of(setup.decoding);
         round.pass(PassId::draft_inner) = compile_pass(*drafter.inner.model, drafter.inner.precision, platform, options);
+    }
+    if (drafter.markov.model) {
+        options =
+            pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host_of_sampling(setup));
+        round.pass(PassId::draft_markov) = compile_pass(*drafter.markov.model, drafter.precision, platform, options);
     }
     if (drafter.context_model) {
         options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, Seconds(0.0));

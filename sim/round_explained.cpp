@@ -24,6 +24,8 @@ std::string phase_text(PassId id, std::uint32_t count, std::uint32_t index) {
             return "draft, state copies";
         case PassId::draft_inner:
             return "draft, for the drafter";
+        case PassId::draft_markov:
+            return "draft, Markov head";
         case PassId::draft_context:
             return "draft, reading the last round";
         case PassId::verify_unrolled:

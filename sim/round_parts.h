@@ -21,6 +21,7 @@ enum class PassId {
     draft_tree,       ///< the drafter on nodes of one sequence, with tree attention
     draft_copy,       ///< copies of the drafter's recurrent states
     draft_inner,      ///< what drafts for the drafter of a cascade
+    draft_markov,     ///< a head that goes through the drafts of one pass
     draft_context,    ///< the last round, read by a block drafter or in a pass of its own (CatchUp::apart)
     verify_unrolled,  ///< the target, one for each way of verifying
     verify_chunk,
@@ -31,7 +32,7 @@ enum class PassId {
     state_copy,  ///< the target's recurrent states, to the rows of the next verification
     compaction,  ///< keys and values of the accepted path of a tree
 };
-inline constexpr std::size_t pass_count = 14;
+inline constexpr std::size_t pass_count = 15;
 
 /// What a pass counts as.
 enum class Phase { plain, draft, verify, rollback };

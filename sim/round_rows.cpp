@@ -82,6 +82,9 @@ void add_drafting(const RowInputs& inputs, const Speculation& speculation, const
         const double growth = 0.5 * tree.depth();
         steps_of(steps, PassId::draft_inner).push_back({Phase::draft, 1.0, 1.0, 1.0, growth, drafting.inner_runs});
     }
+    if (drafting.markov_runs > 0.0) {
+        steps_of(steps, PassId::draft_markov).push_back({Phase::draft, 1.0, 1.0, 1.0, 0.0, drafting.markov_runs});
+    }
     if (drafting.context_tokens > 0.0) {
         steps_of(steps, PassId::draft_context).push_back({Phase::draft, 1.0, drafting.context_tokens, 0.0, 0.0, 1.0});
     }

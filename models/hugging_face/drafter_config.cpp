@@ -180,20 +180,29 @@ std::optional<DrafterConfig> drafter_of_config(const ConfigJson& config) {
     if (drafter.draft_vocabulary == 0 && (drafter.kind == "eagle3" || drafter.kind == "p-eagle")) {
         drafter.draft_vocabulary = count_of_keys(of_layers, {"vocab_size"});  // as engines read it
     }
-    drafter.block = drafter.kind == "dflash" || drafter.kind == "dflash2" || drafter.kind == "dspark"
-                        ? count_of_keys(places, {"block_size", "dspark_block_size"})
-                        : 0;
+    const bool fills_block = drafter.kind == "dflash" || drafter.kind == "dflash2" || drafter.kind == "dspark";
+    if (fills_block) {
+        drafter.block = count_of_keys(places, {"block_size", "dspark_block_size"});
+    }
     if (drafter.block > 1 && names.find("domino") != std::string::npos) {
         --drafter.block;  // Domino's blocks are DFlash's, whose first row is the last token
+    }
+    if (drafter.kind == "dspark") {
+        drafter.markov_rank = count_of_keys(places, {"markov_rank", "emb_dim"});
+        drafter.gru_width = count_of_keys(places, {"gru_hidden_dim"});
     }
     drafter.input_features = listed_layers(places);
     const long long own = count_of_keys(of_layers, {"hidden_size"}),
                     target =
                         count_of_keys({&config, &layers, &wrapped, &eagle}, {"target_hidden_size", "backbone_hidden_size"});
     drafter.width = target > 0 && own > 0 && own != target ? own : 0;
-    const bool as_wide_as_target = drafter.kind == "eagle3" || drafter.kind == "p-eagle" || drafter.kind == "eagle" ||
-                                   drafter.kind == "hass" || drafter.kind == "mtp";
+    // A block drafter under the target's embedding and LM head is as wide as they are.
+    const bool under_head = fills_block && drafter.draft_vocabulary == 0;
+    const bool as_wide_as_target = under_head || drafter.kind == "eagle3" || drafter.kind == "p-eagle" ||
+                                   drafter.kind == "eagle" || drafter.kind == "hass" || drafter.kind == "mtp";
     drafter.target_width = target > 0 ? target : as_wide_as_target ? own : 0;
+    const long long vocabulary = count_of_keys(of_layers, {"vocab_size"});
+    drafter.target_vocabulary = fills_block || drafter.draft_vocabulary < vocabulary ? vocabulary : 0;
     std::string type = text_of_key(config, "torch_dtype");
     type = type.empty() ? text_of_key(config, "dtype") : type;
     drafter.format = type == "bfloat16" ? "bf16" : type == "float16" ? "fp16" : "";

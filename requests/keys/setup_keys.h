@@ -303,6 +303,10 @@ inline constexpr CountKey feed_forward{"feed_forward",
                                        {},
                                        "of the same: hidden width of their dense feed-forward network",
                                        "the target's dense layers', or 3 model widths"};
+inline constexpr CountKey markov_rank{
+    "markov_rank", 1, 65'536, {}, "of `dspark`: rank of the head that goes through its drafts, one by one", "256"};
+inline constexpr CountKey gru_width{
+    "gru_width", 1, 65'536, {}, "of the same: width of the state that such a head carries along, as Domino's does", "none"};
 inline constexpr CountKey block{"block",
                                 2,
                                 sim::most_draft_tokens,
@@ -384,9 +388,9 @@ inline std::vector<KeyRow> rows() {
     for (const std::vector<KeyRow>& more :
          {traffic_kind_keys::rows(),
           rows_of(kind, name, acceptance, max_draft_tokens, model, translated, precision, draft_vocabulary, input_features,
-                  feed_forward, width, reads_target_cache, block, heads, layers_per_head, tied, lookup_us_per_sequence,
-                  hit_rate, mean_draft, layers, kept_layers, shares_cache, window, share, sink, feedback_memory, lookup,
-                  otherwise, drafts_anyway, middle, inner, inner_draft_tokens, inner_accept_length)}) {
+                  feed_forward, width, reads_target_cache, block, markov_rank, gru_width, heads, layers_per_head, tied,
+                  lookup_us_per_sequence, hit_rate, mean_draft, layers, kept_layers, shares_cache, window, share, sink,
+                  feedback_memory, lookup, otherwise, drafts_anyway, middle, inner, inner_draft_tokens, inner_accept_length)}) {
         rows.insert(rows.end(), more.begin(), more.end());
     }
     return rows;

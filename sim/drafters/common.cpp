@@ -63,10 +63,16 @@ Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& pa
         sum += shared ? Bytes(0.0) : operation.stored * operation.weight_copies;
     }
     sum = sum * plan.weight_copies;
-    if (plan.inner.model) {
-        for (const Operation& operation : operations_of(*plan.inner.model, plan.inner.precision, options)) {
+    const auto add_all = [&](const Model& model, const Precision& precision) {
+        for (const Operation& operation : operations_of(model, precision, options)) {
             sum += operation.stored * operation.weight_copies;
         }
+    };
+    if (plan.inner.model) {
+        add_all(*plan.inner.model, plan.inner.precision);
+    }
+    if (plan.markov.model) {
+        add_all(*plan.markov.model, plan.precision);
     }
     return sum;
 }

@@ -124,6 +124,7 @@ DraftSteps draft_steps(const DrafterPlan& drafter, const TreeShape& shape, const
         const double drafts = tree.depth();
         steps.passes.push_back({1.0, first + drafts - 1.0 + drafter.anchor_rows, drafts, 0.0, 1.0});
         steps.kept_states = 2.0;
+        steps.markov_runs = drafter.markov.model ? std::max(0.0, drafts - drafter.markov.first_free) : 0.0;
         steps.context_tokens = drafter.context_model ? accepted.length : 0.0;
         draft_where_needed(drafter, steps);
         return steps;

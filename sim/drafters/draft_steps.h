@@ -24,6 +24,7 @@ struct DraftSteps {
     double copied_states = 0.0;   ///< recurrent states duplicated on the way, when several children continue from one parent
     double kept_states = 0.0;     ///< recurrent states held at once, so that the drafter can return to any node
     double inner_runs = 0.0;      ///< passes of an inner drafter, of one token each
+    double markov_runs = 0.0;     ///< likewise of a head that goes through the drafts of one pass
     /// Tokens read in a pass of its own before drafting: accepted ones by DrafterPlan::context_model, or all of the
     /// verification (CatchUp::apart).
     double context_tokens = 0.0;

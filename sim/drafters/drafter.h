@@ -80,14 +80,19 @@ struct OneLayerDrafter {
 /// Which published parallel drafter it is.
 enum class ParallelKind {
     dflash,  ///< DFlash: predictions stand at the masks, so a block of b rows holds b − 1 drafts
-    dspark   ///< DSpark: predictions stand one before, so it holds b; a low-rank head makes them depend on each other
+    dspark   ///< DSpark: predictions stand one before, so it holds b
 };
 
 /// A few dense layers that fill in a whole block of draft tokens in one pass, over keys and values made from the target's
 /// hidden states, under the target's embedding and LM head (DFlash, DSpark). Published ones have 5 layers, blocks of 8 or 16
-/// rows and features of 5 or 6 of the target's layers (docs of vLLM's speculators, 2026). DSpark's low-rank head is not priced:
-/// it reads some thousand rows of its tables. Beside a target that attends over compressed entries (DeepSeek-V4) DSpark's
-/// layers are of the target's kind, experts and formats included, but see a window alone.
+/// rows and features of 5 or 6 of the target's layers (docs of vLLM's speculators, 2026). Beside a target that attends over
+/// compressed entries (DeepSeek-V4) DSpark's layers are of the target's kind, experts and formats included, but see a window
+/// alone.
+///
+/// A Markov head makes the drafts depend on each other (DSpark, Domino): after the layers it runs once for each of them, and
+/// adds to its logits what the token before says, a row of rank `markov_rank` times a table of the whole vocabulary, which is
+/// read anew each time (`VanillaMarkov` of DeepSeek's DeepSpec). Domino's carries a GRU along and reads the layers' output,
+/// too, and its first draft goes without (`prefix_gru`, `embed_proj` of SGLang's domino_utils.py).
 struct ParallelDrafter {
     ParallelKind kind = ParallelKind::dflash;
     Count layers = 5;
@@ -96,12 +101,14 @@ struct ParallelDrafter {
     Count feed_forward = 0;                   ///< hidden width of the dense feed-forward network; 0 = see dense_width_beside()
     std::optional<Precision> precision = {};  ///< nothing = head_precision()
     Count draft_vocabulary = 0;               ///< rows of an LM head of its own (vLLM's speculators); 0 = the target's serves
+    Count markov_rank = 0;                    ///< 0 = drafts do not depend on each other
+    Count gru_width = 0;                      ///< of the state that a Markov head carries along; 0 = the last token alone
 
-    /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default).
-    static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7}; }
+    /// DSpark heads are trained with blocks of 7 (DeepSeek's, Kimi's and Qwen3's; SGLang's default) and rank 256.
+    static ParallelDrafter published_dspark() { return {ParallelKind::dspark, 5, 7, 5, 0, {}, 0, 256}; }
     /// The head inside DeepSeek-V4's checkpoints: three layers, features of three layers (dspark_target_layer_ids of its
     /// configs; `configure_deepseek_v4_dspark_args` of xLLM).
-    static ParallelDrafter dspark_of_deepseek_v4() { return {ParallelKind::dspark, 3, 7, 3}; }
+    static ParallelDrafter dspark_of_deepseek_v4() { return {ParallelKind::dspark, 3, 7, 3, 0, {}, 0, 256}; }
 };
 
 /// Which published heads they are.
@@ -197,7 +204,7 @@ inline constexpr auto drafter_words = std::to_array<DrafterWord>({
     {"dflash", "DFlash",
      "a few layers that fill in a block of tokens in one pass, over keys and values made from the target's hidden states"},
     {"dflash2", "DFlash2", "`dflash` with a convolution and a selector of candidates, which are not priced"},
-    {"dspark", "DSpark", "`dflash` with a draft at every row of the block and a low-rank head, which is not priced"},
+    {"dspark", "DSpark", "`dflash` with a draft at every row of the block and a Markov head that runs once for each of them"},
     {"pard", "PARD", "a separate model that fills in masks, all tokens in one pass"},
     {"medusa", "Medusa", "heads on the target's hidden state, independent of each other"},
     {"hydra", "Hydra", "heads that read the tokens drafted before, too"},

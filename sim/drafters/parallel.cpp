@@ -60,6 +60,35 @@ Count cached_elements(const LayerKind& layer, const Attention& otherwise) {
     return otherwise.kv_heads * (otherwise.head_dim + otherwise.value_width());
 }
 
+/// The head that goes through a block; its embedding is the row that a token adds, its LM head the table that the row is
+/// multiplied with.
+MarkovHead markov_head(const ParallelDrafter& drafter, const Model& drafts) {
+    MarkovHead head;
+    if (drafter.markov_rank == 0) {
+        return head;
+    }
+    Model model = drafts;
+    model.name = drafts.name + ", Markov head";
+    model.width = drafter.markov_rank;
+    model.kinds.clear();
+    model.order.clear();
+    model.final_norm_vectors = 0;
+    model.tied_embeddings = false;
+    if (const Count state = drafter.gru_width; state > 0) {
+        LayerKind gru;
+        gru.name = "GRU";
+        gru.blocks = {{Projection{drafts.width, 3 * state, true}, 0, 0},
+                      {Projection{state, 3 * state, true}, 0, 0},
+                      {Projection{drafts.width + state, drafter.markov_rank}, 0, 0}};
+        model.kinds = {gru};
+        model.order = {0};
+        model.tied_embeddings = true;  // it reads the target's embedding, and so has one table alone
+        head.first_free = 1.0;
+    }
+    head.model = std::move(model);
+    return head;
+}
+
 }  // namespace
 
 Count dense_width_beside(const Model& target) {
@@ -104,6 +133,7 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
 
     DrafterPlan result;
     result.kind = "parallel";
+    result.markov = markov_head(drafter, model);
     result.model = std::move(model);
     result.context_model = std::move(context);
     result.precision =

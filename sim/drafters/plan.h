@@ -17,6 +17,12 @@ struct InnerDraft {
     double length = 1.0;  ///< mean tokens of an inner round
 };
 
+/// A head that goes through the drafts of one pass, so that they depend on each other: it runs once for each of them.
+struct MarkovHead {
+    std::optional<Model> model;  ///< its tables, and what runs between them; none: drafts are independent
+    double first_free = 0.0;     ///< drafts at the beginning of a block that go without
+};
+
 /// What the first draft pass of a round has to catch up on, beside its own token.
 enum class CatchUp {
     none,          ///< the drafter shares the target's cache
@@ -48,6 +54,7 @@ struct DrafterPlan {
     double mean_draft = 0.0;      ///< mean length of a draft without a limit; 0 = as long as allowed
     double drafting_share = 1.0;  ///< share of the sequences that the model drafts for, after a pass over all of them
     InnerDraft inner;
+    MarkovHead markov;
 
     /// Tokens that a sequence has to verify on average, where at most `limit` may be drafted.
     [[nodiscard]] double drafted_tokens(double limit) const;

@@ -63,13 +63,29 @@ TEST_CASE("block drafters, heads and speculators of other kinds") {
 }
 
 TEST_CASE("Domino, assistants that read the target's cache, and EAGLE's one layer under its target's class") {
-    const auto domino = drafter_of_config({{"architectures", {"DominoDraftModel"}},
-                                           {"num_hidden_layers", 5},
-                                           {"block_size", 16},
-                                           {"dflash_config", {{"target_layer_ids", {1, 9, 17, 25, 33}}}}});
+    const auto domino =
+        drafter_of_config({{"architectures", {"DominoDraftModel"}},
+                           {"num_hidden_layers", 5},
+                           {"block_size", 16},
+                           {"hidden_size", 4096},
+                           {"vocab_size", 151936},
+                           {"emb_dim", 256},
+                           {"dflash_config", {{"target_layer_ids", {1, 9, 17, 25, 33}}, {"gru_hidden_dim", 1024}}}});
     REQUIRE(domino);
     CHECK(domino->kind == "dspark");
     CHECK(domino->block == 15);
+    CHECK(domino->markov_rank == 256);
+    CHECK(domino->gru_width == 1024);
+    CHECK(domino->target_width == 4096);
+    CHECK(domino->target_vocabulary == 151936);
+    const auto dspark = drafter_of_config({{"architectures", {"DSparkDraftModel"}},
+                                           {"num_hidden_layers", 5},
+                                           {"block_size", 7},
+                                           {"dflash_config", {{"target_layer_ids", {1, 9}}, {"markov_rank", 128}}}});
+    REQUIRE(dspark);
+    CHECK(dspark->block == 7);
+    CHECK(dspark->markov_rank == 128);
+    CHECK(dspark->gru_width == 0);
     const auto assistant =
         drafter_of_config({{"architectures", {"Gemma4AssistantForCausalLM"}},
                            {"model_type", "gemma4_assistant"},
@@ -102,7 +118,8 @@ TEST_CASE("modules for multi-token prediction, heads without a vocabulary of the
         drafter_of_config({{"architectures", {"LlamaForCausalLMEagle3"}}, {"vocab_size", 128256}, {"torch_dtype", "float32"}});
     REQUIRE(whole);
     CHECK(whole->draft_vocabulary == 128256);
-    CHECK(whole->format.empty());  // engines load 16 bits
+    CHECK(whole->target_vocabulary == 0);  // not told apart from its own
+    CHECK(whole->format.empty());          // engines load 16 bits
     CHECK(drafter_of_config({{"architectures", {"MLPSpeculatorPreTrainedModel"}}, {"n_predict", 3}, {"tie_weights", true}})
               ->tied);
 }

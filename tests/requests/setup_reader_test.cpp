@@ -151,6 +151,35 @@ TEST_CASE("a drafter's config.json says nothing of its acceptance") {
     std::filesystem::remove(file);
 }
 
+TEST_CASE("a block drafter's config.json says its Markov head, and for what width and vocabulary it drafts") {
+    const std::filesystem::path file = std::filesystem::temp_directory_path() / "treeline-setup-reader-domino.json";
+    std::ofstream(file) << R"({"architectures": ["DominoDraftModel"], "num_hidden_layers": 5, "hidden_size": 4096,
+        "intermediate_size": 12288, "vocab_size": 151936, "emb_dim": 256, "block_size": 16,
+        "dflash_config": {"target_layer_ids": [1, 9, 17, 25, 33], "gru_hidden_dim": 1024}})";
+    const std::string text =
+        R"({"d": {"kind": "model", "model": ")" + file.string() + R"(", "acceptance": {"geometric": 0.8}}})";
+    for (const auto& [name, problem] : {std::pair{"qwen3-8b", ""},
+                                        {"qwen3-32b", "takes states of width 4096"},
+                                        {"llama-3.1-8b", "drafts tokens of a vocabulary of 151936"}}) {
+        INFO(name);
+        Input input(text);
+        const sim::Model target = treeline::testing::model(name);
+        DrafterUse use;
+        use.target = &target;
+        const sim::Drafter read = read_drafter(input.root.object("d"), input.descriptions, use).drafter;
+        CHECK((input.problems().empty() == std::string(problem).empty()));
+        CHECK(input.problems().find(problem) != std::string::npos);
+        CHECK(std::get<sim::ParallelDrafter>(read).markov_rank == 256);
+        CHECK(std::get<sim::ParallelDrafter>(read).gru_width == 1024);
+        CHECK(std::get<sim::ParallelDrafter>(read).block == 15);
+    }
+    std::filesystem::remove(file);
+    Input dspark(R"({"d": {"kind": "dspark", "markov_rank": 64, "acceptance": {"geometric": 0.8}}})");
+    CHECK(std::get<sim::ParallelDrafter>(drafter(dspark).drafter).markov_rank == 64);
+    Input dflash(R"({"d": {"kind": "dflash", "acceptance": {"geometric": 0.8}}})");
+    CHECK(std::get<sim::ParallelDrafter>(drafter(dflash).drafter).markov_rank == 0);
+}
+
 TEST_CASE("a module that is published apart from the checkpoint of its family") {
     Input input(R"({"d": {"kind": "mtp", "acceptance": {"geometric": 0.8}}})");
     const sim::Model target = treeline::testing::model("gemma-4-31b");

@@ -396,6 +396,56 @@ TEST_CASE("only drafters that read accepted tokens on their own have a pass for 
     CHECK(steps_for_context(setup_of(ParallelDrafter{}, Acceptance::geometric(0.7))) > 0);
 }
 
+TEST_CASE("a Markov head runs once for each draft of a block, and reads a table of the whole vocabulary") {
+    ParallelDrafter drafter = ParallelDrafter::published_dspark();
+    const auto passes_of_head = [&] {
+        const CompiledRound round = compile_round(setup_of(drafter, Acceptance::geometric(0.7)));
+        const auto head = static_cast<std::size_t>(PassId::draft_markov);
+        double runs = 0.0, drafts = 0.0;
+        for (const RoundRow& row : round.rows) {
+            for (std::uint32_t i = row.begin[head]; i < row.begin[head + 1]; ++i) {
+                runs += round.steps[i].runs;
+                CHECK(round.steps[i].tokens == 1.0);
+                CHECK(round.steps[i].phase == Phase::draft);
+            }
+            drafts += row.draft_tokens;
+        }
+        return std::pair(runs, drafts);
+    };
+    const auto [runs, drafts] = passes_of_head();
+    REQUIRE(drafts > 0.0);
+    CHECK(runs == drafts);
+    const RoundSetup setup = setup_of(drafter, Acceptance::geometric(0.7));
+    const DrafterPlan with = plan(setup.drafter, setup.target, setup.precision);
+    const double rows = static_cast<double>(setup.target.vocabulary_size);
+    REQUIRE(with.markov.model);
+    CHECK(with.markov.model->width == 256);
+    CHECK(with.markov.model->order.empty());
+
+    ParallelDrafter independent = drafter;
+    independent.markov_rank = 0;
+    const DrafterPlan without = plan(Drafter(independent), setup.target, setup.precision);
+    CHECK_FALSE(without.markov.model);
+    const double both_tables = 2.0 * 2.0 * 256.0 * rows;  // bf16: the rows that tokens add, and what they are multiplied with
+    CHECK((added_weights(with, 1.0, {}) - added_weights(without, 1.0, {})).value() == Approx(both_tables));
+    const CompiledRound round = compile_round(setup);
+    const CompiledPass& head = round.pass(PassId::draft_markov);
+    const auto table = std::find_if(head.operations.begin(), head.operations.end(),
+                                    [](const TimedOperation& timed) { return timed.cost.name == "LM head"; });
+    REQUIRE(table != head.operations.end());
+    CHECK(table->cost.bytes.fixed.value() == Approx(2.0 * 256.0 * rows));
+
+    drafter.gru_width = 1024;  // Domino: the first draft goes without, and so does the target's embedding
+    const auto [fewer, as_many] = passes_of_head();
+    CHECK(as_many == drafts);
+    CHECK(fewer < runs);
+    const DrafterPlan domino = plan(Drafter(drafter), setup.target, setup.precision);
+    const double width = static_cast<double>(setup.target.width);
+    const double of_gru = 3.0 * 1024.0 * (width + 1.0 + 1024.0 + 1.0) + 256.0 * (width + 1024.0);
+    CHECK((added_weights(domino, 1.0, {}) - added_weights(without, 1.0, {})).value() ==
+          Approx(2.0 * (256.0 * rows + of_gru)).epsilon(1e-4));
+}
+
 TEST_CASE("a cascade that drafts nothing reads each token once in both of its models") {
     CascadeDrafter drafter;
     drafter.middle = IndependentDrafter{model("llama-3.2-1b"), model("llama-3.2-1b").precision};
