@@ -80,7 +80,11 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
         return Limit::time_per_token;
     }
     const double beside = waiting_share(plain.loads[point].batch, plain.loads[point].queued);
-    const double growth = traffic.kind == LoadKind::batch ? 1.0 : estimate.first_token / plain.estimates[point].first_token;
+    const bool by_batch = traffic.kind == LoadKind::batch;
+    const double growth = by_batch ? 1.0 : estimate.first_token / plain.estimates[point].first_token;
+    if (!by_batch && limits.time_to_first_token && estimate.first_token > *limits.time_to_first_token) {
+        return Limit::time_to_first_token;
+    }
     if (waits_too_long(waiting_share(load.batch, load.queued) - beside, growth, limits)) {
         return Limit::waiting;
     }
@@ -244,6 +248,35 @@ PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation,
         }
     }
     return planned;
+}
+
+LoadChoices::LoadChoices(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+                         const Limits& limits) {
+    if (traffic.kind == LoadKind::batch) {
+        return;
+    }
+    const Served plain = served_by(round, 0, traffic);
+    for (const int speculation : speculations) {
+        if (speculation == 0 || speculation == sim::drafting_off) {
+            continue;
+        }
+        const Served served = served_by(round, speculation, traffic);
+        std::vector<AtLoad>& loads = loads_[speculation];
+        for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+            loads.push_back({served.loads[i].batch, broken_at(round, speculation, traffic, limits, i, served, plain)});
+        }
+    }
+}
+
+std::optional<Limit> LoadChoices::broken(int speculation, double batch) const {
+    const auto found = loads_.find(speculation);
+    if (found == loads_.end() || found->second.empty()) {
+        return std::nullopt;
+    }
+    const auto nearest = std::min_element(found->second.begin(), found->second.end(), [&](const AtLoad& a, const AtLoad& b) {
+        return std::abs(std::log(a.batch / batch)) < std::abs(std::log(b.batch / batch));
+    });
+    return nearest->broken;
 }
 
 Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits) {

@@ -2,6 +2,7 @@
 // Pareto set, figures) is made here.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -107,6 +108,23 @@ struct PlannedOutcome {
 };
 PlannedOutcome planned_outcome(const sim::CompiledRound& round, int speculation, const Traffic& traffic, Objective objective,
                                const Limits& limits);
+
+/// Whether loads leave a speculation to a schedule: at each batch, whether it keeps the limits at the load that is nearest to
+/// it when it is served so (its batch, by ratios). Batches by themselves have no queue, and prompts come one by one.
+class LoadChoices {
+public:
+    LoadChoices(const sim::CompiledRound& round, const std::vector<int>& speculations, const Traffic& traffic,
+                const Limits& limits);
+    /// The limit that it breaks there; nothing where it may be drafted.
+    [[nodiscard]] std::optional<Limit> broken(int speculation, double batch) const;
+
+private:
+    struct AtLoad {
+        double batch = 1.0;
+        std::optional<Limit> broken;
+    };
+    std::map<int, std::vector<AtLoad>> loads_;  ///< by speculation
+};
 
 /// What the engine may take of a device for this speculation, or what the limits leave of it.
 Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits);

@@ -208,6 +208,16 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
     return grows ? Limit::first_token_growth : broken;
 }
 
+PlannedOutcome planned_for(const Variant& variant, const sim::CompiledRound& round, int speculation, const Traffic& traffic,
+                           Objective objective, const Limits& limits) {
+    if (variant.switching != Switching::nothing) {
+        return planned_outcome(round, speculation, traffic, objective, limits);
+    }
+    PlannedOutcome planned{speculation, outcomes_of(round, {speculation}, traffic, objective).front(), std::nullopt};
+    planned.broken = broken_limit(planned.outcome, round, limits);
+    return planned;
+}
+
 Variant plain_variant(const Variant& variant) {
     Variant plain = variant;
     plain.labels.drafter = "plain decoding";

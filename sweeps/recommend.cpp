@@ -216,8 +216,8 @@ Schedule best_start(const sim::CompiledRound& round, const Workload& workload, c
     std::optional<Schedule> chosen;
     for (const std::vector<int>& start : starts_of(round, choices, best)) {
         Schedule schedule = schedule_for(round, start, workload, largest_scheduled_batch, best.speculation);
-        const bool keeps = !schedule.broken || *schedule.broken == Limit::gain;
-        if (!chosen || (keeps && schedule.gain > chosen->gain)) {
+        const auto keeps = [](const Schedule& each) { return !each.broken || *each.broken == Limit::gain; };
+        if (!chosen || std::pair(keeps(schedule), schedule.gain) > std::pair(keeps(*chosen), chosen->gain)) {
             chosen = std::move(schedule);
         }
     }

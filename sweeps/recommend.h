@@ -194,7 +194,8 @@ int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, 
 /// speculations, which must run; the first must be plain decoding (0), which here leaves the drafter in memory. The server is
 /// one that was started for the longest of them (StartedRound). It ends before
 /// the first batch at which none keeps the limits; its entries end at the largest load that the workload asks for. TTFT and
-/// requests that wait are not judged. Where several speculations serve equally many batches, `preferred` is kept.
+/// requests that wait are judged at the loads (LoadChoices). Where several speculations serve equally many batches, `preferred`
+/// is kept.
 Schedule schedule_for(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
                       int largest_batch, int preferred = 0);
 

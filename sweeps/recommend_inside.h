@@ -37,6 +37,10 @@ double first_token_growth_of(const Prepared& prepared, const Outcome& outcome);
 /// The first limit that an outcome breaks: those of broken_limit(), and TTFT and its growth.
 std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits);
 
+/// planned_outcome() on the server of a variant: of one that cannot change what it drafts, the same at every point.
+PlannedOutcome planned_for(const Variant& variant, const sim::CompiledRound& round, int speculation, const Traffic& traffic,
+                           Objective objective, const Limits& limits);
+
 /// The share of a candidate's objective that is decoding, and not prompts.
 double decode_share_of(const Candidate& candidate, Objective objective);
 

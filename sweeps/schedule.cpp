@@ -156,19 +156,31 @@ void follow(const sim::CompiledRound& round, const Workload& workload, Schedule&
     schedule.gain = followed.gain;
     schedule.speedup = followed.speedup;
     schedule.broken = broken_limit(followed, round, workload.limits);
+    const std::optional<Seconds>& first_token = workload.limits.time_to_first_token;
+    const bool late = workload.traffic.kind != LoadKind::batch && first_token && followed.means.first_token > *first_token;
+    if (late && (!schedule.broken || *schedule.broken == Limit::gain)) {
+        schedule.broken = Limit::time_to_first_token;
+    }
 }
 
 /// The outcomes at one batch that keep the limits; and the limit in the way of the best that drafts.
 BatchChoices choices_at(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
-                        int batch, BestOutcome& best, std::vector<Outcome>& outcomes) {
+                        const LoadChoices* loads, int batch, BestOutcome& best, std::vector<Outcome>& outcomes) {
     outcomes = outcomes_of(round, speculations, at_batch(workload.traffic, batch), workload.objective);
     std::erase_if(outcomes, [](const Outcome& outcome) { return outcome.means.queued > 0.0; });
+    std::optional<Limit> of_load;
+    if (loads != nullptr) {
+        const Outcome* anyhow = best_of(outcomes, round, workload.limits).anyhow;
+        of_load = anyhow == nullptr ? std::nullopt : loads->broken(anyhow->speculation, batch);
+        std::erase_if(outcomes, [&](const Outcome& outcome) { return loads->broken(outcome.speculation, batch).has_value(); });
+    }
     // A loaded drafter costs time where nothing is drafted, too: drafts that lose less are the better choice, unless the user
     // asks for a gain.
     Limits limits = workload.limits;
     limits.minimum_gain = limits.minimum_gain > 1.0 ? limits.minimum_gain : 0.0;
     BatchChoices choices;
     best = best_of(outcomes, round, limits);
+    best.in_the_way = of_load ? of_load : best.in_the_way;
     for (const Outcome& outcome : outcomes) {
         if (!broken_limit(outcome, round, limits)) {
             choices.outcomes.push_back(outcome);
@@ -197,27 +209,10 @@ int most_states(const sim::CompiledRound& round, const std::vector<int>& specula
     });
 }
 
-}  // namespace
-
-int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
-    double largest = 1.0;
-    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
-        const TrafficPoint& point = traffic.points[i];
-        largest = std::max(largest, traffic.kind == LoadKind::arrival_rate
-                                        ? std::max(settle(round, plan.at(i), traffic.kind, point).batch,
-                                                   settle(round, 0, traffic.kind, point).batch)
-                                        : point.load);
-    }
-    return static_cast<int>(std::ceil(largest));
-}
-
-Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& speculations, const Workload& workload,
-                      int largest_batch, int preferred) {
-    const StartedRound server(stated, most_states(stated, speculations));
-    const sim::CompiledRound& round = server.get();
+/// `choices`: with drafting_off in place of plain decoding. `loads`: what they leave; null: everything.
+Schedule schedule_of(const sim::CompiledRound& round, const std::vector<int>& choices, const Workload& workload,
+                     const LoadChoices* loads, int largest_batch, int preferred) {
     Schedule schedule;
-    std::vector<int> choices = speculations;
-    std::replace(choices.begin(), choices.end(), 0, sim::drafting_off);
     const int asked = largest_batch_asked(round, choices.back(), workload.traffic);
     std::vector<double> speedups;
     std::vector<std::size_t> allowed;  // how many choices keep the limits, by batch from 1
@@ -225,7 +220,7 @@ Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& 
     for (int batch = 1; batch <= largest_batch; ++batch) {
         BestOutcome best;
         std::vector<Outcome> outcomes;
-        BatchChoices at_batch = choices_at(round, choices, workload, batch, best, outcomes);
+        BatchChoices at_batch = choices_at(round, choices, workload, loads, batch, best, outcomes);
         if (best.within == nullptr) {
             schedule.end_limit = outcomes.empty() ? Limit::memory : broken_limit(outcomes.front(), round, workload.limits);
             break;
@@ -258,6 +253,34 @@ Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& 
     });
     follow(round, workload, schedule);
     return schedule;
+}
+
+}  // namespace
+
+int largest_batch_asked(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+    double largest = 1.0;
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        const TrafficPoint& point = traffic.points[i];
+        largest = std::max(largest, traffic.kind == LoadKind::arrival_rate
+                                        ? std::max(settle(round, plan.at(i), traffic.kind, point).batch,
+                                                   settle(round, 0, traffic.kind, point).batch)
+                                        : point.load);
+    }
+    return static_cast<int>(std::ceil(largest));
+}
+
+Schedule schedule_for(const sim::CompiledRound& stated, const std::vector<int>& speculations, const Workload& workload,
+                      int largest_batch, int preferred) {
+    const StartedRound server(stated, most_states(stated, speculations));
+    const sim::CompiledRound& round = server.get();
+    std::vector<int> choices = speculations;
+    std::replace(choices.begin(), choices.end(), 0, sim::drafting_off);
+    Schedule schedule = schedule_of(round, choices, workload, nullptr, largest_batch, preferred);
+    if (!schedule.broken || *schedule.broken == Limit::gain) {
+        return schedule;
+    }
+    const LoadChoices loads(round, choices, workload.traffic, workload.limits);
+    return schedule_of(round, choices, workload, &loads, largest_batch, preferred);
 }
 
 }  // namespace treeline::sweeps

@@ -134,4 +134,68 @@ TEST_CASE("a schedule that is followed yields what its lengths yield at the load
     CHECK_FALSE(schedule.broken);
 }
 
+TEST_CASE("a schedule keeps the limits on the first token that its loads have, where drafts of some length or none do") {
+    sim::RoundSetup setup = setup_of(0.8);
+    setup.prompt_tokens = 1000.0;
+    setup.output_tokens = 100.0;
+    const sim::CompiledRound round = sim::compile_round(setup);
+    Workload workload = workload_of(setup, {{1.0, 0.5}, {256.0, 0.5}});
+    workload.traffic.kind = LoadKind::concurrency;
+    const auto followed = [&](const Schedule& schedule) {
+        const auto drafts_at = [&](double batch) {
+            for (const ScheduleEntry& entry : schedule.entries) {
+                if (batch <= entry.batch_to) {
+                    return entry.speculation == 0 ? sim::drafting_off : entry.speculation;
+                }
+            }
+            return sim::drafting_off;
+        };
+        DraftPlan plan = drafts_at(1.0);
+        plan.by_point = {drafts_at(1.0), drafts_at(256.0)};
+        return outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front();
+    };
+    workload.limits.first_token_growth = sim::unlimited;
+    const Schedule free = schedule_for(round, runnable(round), workload, 256);
+    REQUIRE_FALSE(free.broken);
+    const double growth = followed(free).first_token_growth;
+    DraftPlan never = sim::drafting_off;
+    const double least = outcomes_of(round, {&never, 1}, workload.traffic, workload.objective).front().first_token_growth;
+    REQUIRE(growth > 1.05 * least);
+
+    workload.limits.first_token_growth = 0.5 * (growth + least);
+    const Schedule kept = schedule_for(round, runnable(round), workload, 256);
+    CHECK_FALSE(kept.broken);
+    CHECK(followed(kept).first_token_growth <= workload.limits.first_token_growth);
+    CHECK(kept.entries.front().speculation > 0);  // one request alone may still draft
+    CHECK(kept.gain < free.gain);
+    CHECK(kept.gain > 1.0);
+
+    workload.limits.first_token_growth = sim::unlimited;
+    workload.limits.time_to_first_token = 0.5 * (followed(free).means.first_token + followed(kept).means.first_token);
+    const Schedule in_time = schedule_for(round, runnable(round), workload, 256);
+    CHECK_FALSE(in_time.broken);
+    CHECK(followed(in_time).means.first_token <= *workload.limits.time_to_first_token);
+}
+
+TEST_CASE("what a load leaves counts at the batches that are nearest to it") {
+    sim::RoundSetup setup = setup_of(0.8);
+    setup.prompt_tokens = 1000.0;
+    setup.output_tokens = 100.0;
+    const sim::CompiledRound round = sim::compile_round(setup);
+    Workload workload = workload_of(setup, {{1.0, 0.5}, {256.0, 0.5}});
+    workload.limits.time_per_token = Seconds(1e-9);                                            // which nothing keeps
+    CHECK_FALSE(LoadChoices(round, {3}, workload.traffic, workload.limits).broken(3, 256.0));  // batches have no loads
+    workload.traffic.kind = LoadKind::concurrency;
+    CHECK(LoadChoices(round, {3}, workload.traffic, workload.limits).broken(3, 1.0) == Limit::time_per_token);
+    CHECK_FALSE(LoadChoices(round, {3}, workload.traffic, workload.limits).broken(2, 1.0));  // nobody asked about it
+    const Seconds alone = sim::evaluate(round, {3, 1.0, 500.0}).time_per_token;
+    workload.limits.time_per_token = 2.0 * alone;
+    const LoadChoices loads(round, {3, sim::drafting_off}, workload.traffic, workload.limits);
+    CHECK_FALSE(loads.broken(3, 1.0));
+    CHECK_FALSE(loads.broken(3, 15.0));  // 16 is as far from 1 as from 256
+    CHECK(loads.broken(3, 17.0) == Limit::time_per_token);
+    CHECK(loads.broken(3, 256.0) == Limit::time_per_token);
+    CHECK_FALSE(loads.broken(sim::drafting_off, 256.0));
+}
+
 }  // namespace schedule_test
