@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,6 +50,7 @@ const std::vector<std::string> read_fields = {"id",
                                               "dp",
                                               "ep",
                                               "dcp",
+                                              "parallelism",
                                               "notes",
                                               "pp",
                                               "input_len",
@@ -163,6 +168,31 @@ std::optional<double> context_ranks_of(json::Reader& at) {
     return text::parse_number(notes.substr(begin, end == std::string::npos ? end : end - begin));
 }
 
+/// "TP4", "tp=2 pp 2", "TP8EP8": what it says of ranks, where the fields of their own are silent.
+void read_parallelism(json::Reader& at, validation::StatedParallelism& ranks) {
+    const std::string text = at.text_or("parallelism", "");
+    const std::array<std::pair<std::string_view, std::optional<double>*>, 4> words = {
+        {{"tp", &ranks.tensor}, {"dp", &ranks.data}, {"ep", &ranks.expert}, {"pp", &ranks.pipeline}}};
+    for (std::size_t begin = 0; begin + 1 < text.size(); ++begin) {
+        const std::string_view word = std::string_view(text).substr(begin, 2);
+        const auto found = std::find_if(words.begin(), words.end(), [&](const auto& known) {
+            return std::tolower(static_cast<unsigned char>(word[0])) == known.first[0] &&
+                   std::tolower(static_cast<unsigned char>(word[1])) == known.first[1];
+        });
+        const bool starts = begin == 0 || std::isalpha(static_cast<unsigned char>(text[begin - 1])) == 0;
+        if (found == words.end() || !starts) {
+            continue;
+        }
+        const std::size_t digits = text.find_first_not_of(" =:-_", begin + 2);
+        const std::size_t end = std::min(text.find_first_not_of("0123456789", digits), text.size());
+        const std::optional<double> number =
+            digits < end ? text::parse_number(text.substr(digits, end - digits)) : std::nullopt;
+        if (number && *number >= 1.0 && *number <= static_cast<double>(sim::most_ranks) && !*found->second) {
+            *found->second = number;
+        }
+    }
+}
+
 /// The reason why a row is marked; it may also just say true.
 std::string mark_of(json::Reader& at, const char* key) {
     if (at.has(key) && at.raw().at(key).is_boolean()) {
@@ -191,6 +221,7 @@ validation::SpeculationRow read_row(json::Reader& at, validation::RowPlace place
     row.ranks.expert = ranks_or_none(at, "ep", 1);
     row.ranks.pipeline = ranks_or_none(at, "pp", 1);
     row.ranks.context = context_ranks_of(at);
+    read_parallelism(at, row.ranks);
     row.prompt_tokens = length_of(at, "input_len");
     row.output_tokens = length_of(at, "output_len");
     row.thinks = at.raw().contains("output_len") && at.raw().at("output_len").is_string() &&
@@ -245,6 +276,7 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
     std::vector<validation::SpeculationRow> rows;
     std::vector<std::string> bad;
     std::map<std::string, std::size_t> unused;
+    std::set<std::pair<std::string, std::string>> ids;  // of series and row
     std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
     for (std::size_t number = 1; number <= parsed.tree.size(); ++number) {
         Json& tree = parsed.tree[number - 1];
@@ -256,7 +288,10 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
         json::Document document = json::Document::of(std::move(tree), fmt::format("{}: row {}", name, number));
         json::Reader at = document.root();
         validation::SpeculationRow row = read_row(at, {name, number});
-        if (document.problems().empty()) {
+        if (document.problems().empty() && !ids.emplace(row.series, row.id).second) {
+            text::add_problem(left_out, fmt::format("{}: row {}: id: \"{}\" is that of an earlier row of its series{}", name,
+                                                    number, row.id, text::left_out_row));
+        } else if (document.problems().empty()) {
             rows.push_back(std::move(row));
         } else {
             const std::string why = text::listed(document.problems(), "and");

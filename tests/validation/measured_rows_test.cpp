@@ -334,4 +334,28 @@ TEST_CASE("values that nothing measured can have leave their row out") {
     }
 }
 
+TEST_CASE("a row may say its ranks in one word, and counts once") {
+    const std::string same = R"("engine": "sglang", "series": "s", "target_model": "Qwen3-30B-A3B", "gpu": "H100 80GB",
+                                "drafter_type": "eagle3", "draft_tokens": 3, "accept_length": 2.0, "n_gpus": 8, )";
+    const auto cut = [&](const std::string& words) {
+        const MeasuredPoints found = row_of(same + R"("parallelism": ")" + words + "\"");
+        REQUIRE(found.points.size() == 1);
+        return found.points.front().cut;
+    };
+    CHECK(cut("TP8").tensor == 8.0);
+    CHECK(cut("tp=4 pp 2").tensor == 4.0);
+    CHECK(cut("tp=4 pp 2").parallel.pipeline == 2.0);
+    CHECK(cut("TP8 EP8").parallel.experts == 8.0);
+    CHECK(cut("DP2").tensor == 4.0);           // two replicas of eight devices
+    CHECK(cut("http8, step3").tensor == 8.0);  // no words of ranks: as many as there are devices
+    std::vector<std::string> notes, left_out;
+    const std::string twice = "[" + std::string(R"({"id": "a", "is_pair": true, "metric": "tpot_ms", "speedup": 1.5, )") +
+                              same + R"("batch_or_concurrency": 4}, {"id": "a", "is_pair": true, "metric": "tpot_ms",
+                                         "speedup": 1.5, )" +
+                              same + R"("batch_or_concurrency": 4}])";
+    CHECK(requests::read_speculation_rows(written("twice.json", twice), notes, &left_out).size() == 1);
+    REQUIRE(left_out.size() == 1);
+    CHECK(left_out.front().find("earlier row") != std::string::npos);
+}
+
 }  // namespace measured_rows_test
