@@ -33,6 +33,7 @@ struct CaseResidual {
 
 /// The class of a batch that residuals are weighed by: 0 for 1, then 2 to 4, 5 to 16, 17 to 64, and 4 for more.
 int level_of_batch(double batch);
+inline constexpr int level_count = 5;
 
 struct ResidualInterval {
     double low = 1.0, high = 1.0;  ///< factors on what is predicted

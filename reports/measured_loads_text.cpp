@@ -83,6 +83,17 @@ std::string held_text(const sim::CompiledRound& round, const sim::DesignPoint& p
 
 }  // namespace
 
+std::string other_deployment_text(const sim::RoundSetup& setup) {
+    const sim::MeasuredLoads& measured = setup.platform.stack.measured.measured_loads;
+    if (measured.loads.empty() || !sim::measured_loads_of(setup).loads.empty()) {
+        return "";
+    }
+    return fmt::format(
+        "The numbers of {} were measured with {} in {} on {}{}: how far they are off here, that run does not tell.",
+        setup.platform.stack.name, measured.target, measured.weights,
+        measured.devices > 1.0 ? fmt::format("{:g} x ", measured.devices) : "", measured.device);
+}
+
 std::string measured_load_text(const sim::RoundSetup& setup, const sim::CompiledRound& round, const sim::DesignPoint& point) {
     const std::optional<Surroundings> found = around(setup, round, point);
     if (!found) {

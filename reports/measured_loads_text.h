@@ -13,6 +13,9 @@ namespace treeline::reports {
 /// Of plain decoding for a speculation without drafts. Empty where nothing was measured of the deployment.
 std::string measured_load_text(const sim::RoundSetup& setup, const sim::CompiledRound& round, const sim::DesignPoint& point);
 
+/// Where the stack was fitted to another deployment than this: whose it was, as a sentence. Else empty.
+std::string other_deployment_text(const sim::RoundSetup& setup);
+
 /// {"how": "measured" | "interpolated" | "beyond", "ratio": measured over predicted}, or null.
 nlohmann::ordered_json measured_load_json(const sim::RoundSetup& setup, const sim::CompiledRound& round,
                                           const sim::DesignPoint& point);

@@ -40,6 +40,16 @@ std::string verdict_clause(const sweeps::GainChances& chances) {
     return "whether speculation pays is too close to call: it does with " + open_chance_text(chances.pays);
 }
 
+/// "the errors of 1,300 measured steps from 60 sources (540 of them with this engine; the most similar weigh most)".
+std::string source_of_errors(const sweeps::MeasuredTime& measured) {
+    return measured.own_deployment
+               ? std::string("the errors at measured steps of your deployment")
+               : fmt::format(
+                     "the errors of {} measured steps from {} sources, {} of them with this engine; the most similar "
+                     "weigh most",
+                     measured.cases, measured.sources, measured.of_engine);
+}
+
 std::string source_sentence(const sweeps::Trust* trust) {
     if (trust == nullptr || !trust->measured) {
         return "The interval holds each input moved over its range, one at a time; no speed-up of such an engine was measured "
@@ -53,12 +63,14 @@ std::string source_sentence(const sweeps::Trust* trust) {
                   "the errors of {} measured speed-ups from {} sources that no number was fitted to ({} of them with this "
                   "engine; the most similar weigh most)",
                   measured.cases, measured.sources, measured.of_engine);
-    return fmt::format(
-        "The interval comes from {}, {} to {} with the acceptance as stated, and from what is unknown of the acceptance. "
-        "Without "
-        "speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
-        errors, text::ratio_text(measured.engine_low), text::ratio_text(measured.engine_high), 100.0 * measured.time_low,
-        100.0 * measured.time_high);
+    std::string text = fmt::format(
+        "The interval comes from {}, {} to {} with the acceptance as stated, and from what is unknown of the acceptance.",
+        errors, text::ratio_text(measured.engine_low), text::ratio_text(measured.engine_high));
+    if (trust->plain) {
+        text += fmt::format(" Without speculation a token takes {:.0f} to {:.0f} % of the predicted time.",
+                            100.0 * trust->plain->low, 100.0 * trust->plain->high);
+    }
+    return text;
 }
 
 std::string other_mode_sentence(const sweeps::OtherMode& other) {
@@ -105,6 +117,23 @@ std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trus
     }
     return fmt::format("With {:.0f} % confidence {}{}.", 100.0 * trust->measured->nominal, interval,
                        trust->chances ? "; " + verdict_clause(*trust->chances) : std::string());
+}
+
+std::string plain_time_sentence(const sweeps::MeasuredTime& measured, Seconds time) {
+    return fmt::format("With {:.0f} % confidence a token takes {} to {} ({}).", 100.0 * measured.nominal,
+                       text_of(time * measured.low), text_of(time * measured.high), source_of_errors(measured));
+}
+
+Json plain_time_json(const std::optional<sweeps::MeasuredTime>& measured) {
+    if (!measured) {
+        return {};
+    }
+    return {{"nominal", measured->nominal},
+            {"low", text::rounded(measured->low, platform_digits)},
+            {"high", text::rounded(measured->high, platform_digits)},
+            {"cases", measured->cases},
+            {"sources", measured->sources},
+            {"cases_of_engine", measured->of_engine}};
 }
 
 std::string chances_sentence(const sweeps::GainChances& chances) {
@@ -160,8 +189,8 @@ Json trust_json(const sweeps::Trust& trust) {
                             {"high", text::rounded(measured.high, platform_digits)},
                             {"low_as_stated", text::rounded(measured.engine_low, platform_digits)},
                             {"high_as_stated", text::rounded(measured.engine_high, platform_digits)},
-                            {"time_low", measured.time_low},
-                            {"time_high", measured.time_high},
+                            {"time_low", trust.plain ? Json(trust.plain->low) : Json()},
+                            {"time_high", trust.plain ? Json(trust.plain->high) : Json()},
                             {"cases", measured.cases},
                             {"sources", measured.sources},
                             {"cases_of_engine", measured.of_engine}};

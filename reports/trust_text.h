@@ -17,6 +17,11 @@ struct ShownInterval {
 };
 ShownInterval shown_interval(const sweeps::GainInterval& ranges, const sweeps::Trust* trust);
 
+/// "With 80 % confidence a token takes 6.8 to 8.4 ms without speculation (...).": of what is predicted to take `time`.
+std::string plain_time_sentence(const sweeps::MeasuredTime& measured, Seconds time);
+/// {"nominal": share, "low": factor on the predicted time, "high": factor, ...}; null where nothing is known.
+nlohmann::ordered_json plain_time_json(const std::optional<sweeps::MeasuredTime>& measured);
+
 /// The interval and the verdict, in one sentence: the only one of a first screen on how sure the gain is.
 std::string gain_sentence(const sweeps::GainInterval& ranges, const sweeps::Trust* trust, sweeps::Objective objective);
 

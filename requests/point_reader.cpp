@@ -118,9 +118,7 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     }
     document.throw_if_problems();
     input.provenance = descriptions.provenance();
-    if (input.speculates()) {
-        input.errors = measured_errors_of(descriptions.catalogue());
-    }
+    input.errors = measured_errors_of(descriptions.catalogue());
     return input;
 }
 

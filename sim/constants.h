@@ -90,7 +90,7 @@ inline constexpr Constant reach_of_context{"reach_of_context", 2.0, "the same in
 inline constexpr Constant reach_of_drafts{"reach_of_drafts", 2.0, "the same in ln(1 + drafts)", ConstantKind::fitted,
                                           "as `reach_of_batch`"};
 inline constexpr Constant reach_of_one_load{"reach_of_one_load", 0.1,
-                                            "these reaches, times so much, where one load alone was measured",
+                                            "the reaches over batch and context, times so much, where one load alone was measured",
                                             ConstantKind::fitted, "as `reach_of_batch`"};
 
 // Kernels.

@@ -98,14 +98,14 @@ std::vector<std::string> problems_of(const MeasuredLoads& measured) {
 }
 
 double distance_of(const MeasuredLoad& a, const MeasuredLoad& b) {
-    const LoadRatios::Place place = LoadRatios::place_of(a.batch, a.context, a.draft_tokens);
-    return LoadRatios::distance(place, place, LoadRatios::place_of(b.batch, b.context, b.draft_tokens));
+    const LoadRatios::Place place = LoadRatios::place_of(a.batch, a.context, a.draft_tokens, 1.0);
+    return LoadRatios::distance(place, place, LoadRatios::place_of(b.batch, b.context, b.draft_tokens, 1.0));
 }
 
 LoadRatios::LoadRatios(const MeasuredLoads& measured) : reach_(measured.reach) {
     std::vector<double> logarithms;
     for (const MeasuredLoad& load : measured.loads) {
-        loads_.push_back(place_of(load.batch, load.context, load.draft_tokens));
+        loads_.push_back(place_of(load.batch, load.context, load.draft_tokens, reach_));
         logarithms.push_back(std::log(load.ratio));
     }
     std::vector<double> covariance;
@@ -117,9 +117,9 @@ LoadRatios::LoadRatios(const MeasuredLoads& measured) : reach_(measured.reach) {
     weights_ = solve(std::move(covariance), std::move(logarithms));
 }
 
-LoadRatios::Place LoadRatios::place_of(double batch, double context, double draft_tokens) {
+LoadRatios::Place LoadRatios::place_of(double batch, double context, double draft_tokens, double reach) {
     return {std::log(batch) / reach_of_batch, std::log(context + short_context) / reach_of_context,
-            std::log1p(draft_tokens) / reach_of_drafts};
+            reach * std::log1p(draft_tokens) / reach_of_drafts};
 }
 
 /// Of a load from the nearest place of a box.
@@ -153,7 +153,7 @@ LoadFactors LoadRatios::at(double batch, double context, double draft_tokens) co
     if (empty()) {
         return {};
     }
-    return {ratio_at(place_of(batch, context, 0.0)), ratio_at(place_of(batch, context, draft_tokens))};
+    return {ratio_at(place_of(batch, context, 0.0, reach_)), ratio_at(place_of(batch, context, draft_tokens, reach_))};
 }
 
 LoadFactorBounds LoadRatios::over(double least_batch, double most_batch, double least_context, double most_context,
@@ -164,7 +164,8 @@ LoadFactorBounds LoadRatios::over(double least_batch, double most_batch, double 
     const bool one_point = least_batch == most_batch && least_context == most_context;
     const double slack = one_point ? 0.0 : rounding_slack;
     const auto bounded = [&](double drafts, bool upper) {
-        return bound(place_of(least_batch, least_context, drafts), place_of(most_batch, most_context, drafts), upper) *
+        return bound(place_of(least_batch, least_context, drafts, reach_), place_of(most_batch, most_context, drafts, reach_),
+                     upper) *
                (upper ? 1.0 + slack : 1.0 - slack);
     };
     return {{bounded(0.0, false), bounded(draft_tokens, false)}, {bounded(0.0, true), bounded(draft_tokens, true)}};

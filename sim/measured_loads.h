@@ -5,8 +5,8 @@
 // alike, and the less they do, the less alike; so the logarithm of the ratio at any load is
 //
 //   ln ratio(x) = sum over loads j of w_j·exp(-d(x, j)),
-//   d = (|Δ ln batch|/reach_of_batch + |Δ ln(context + short_context)|/reach_of_context + |Δ ln(1 + drafts)|/reach_of_drafts)
-//       / reach,
+//   d = (|Δ ln batch|/reach_of_batch + |Δ ln(context + short_context)|/reach_of_context)/reach
+//       + |Δ ln(1 + drafts)|/reach_of_drafts,
 //
 // with the weights w that give each measured load its own ratio. Between two neighbours that is close to a straight line in
 // the logarithms, a third one beyond them does not count, and away from all of them it fades to ratio 1: to the numbers alone.
@@ -35,7 +35,8 @@ struct MeasuredLoads {
     double devices = 1.0;
     std::string drafter;  ///< DrafterPlan::kind of the loads that draft; empty: none does
     /// How far a load speaks for others, over how far loads do of which several were measured. One alone says nothing of how
-    /// errors change from load to load, and what it shares with others is in the stack's factors: reach_of_one_load.
+    /// errors change from load to load, and what it shares with others is in the stack's factors: reach_of_one_load. Of drafts
+    /// of another length at that very load it says as much as ever, or the length that was measured would seem the slowest.
     double reach = 1.0;
     std::vector<MeasuredLoad> loads;
     /// Memory that the model reckons these loads to need, over what it reckons to be there; 1 where it holds them all. They
@@ -79,9 +80,9 @@ public:
 
 private:
     struct Place {
-        double batch = 0.0, context = 0.0, tokens = 0.0;  ///< in reaches
+        double batch = 0.0, context = 0.0, tokens = 0.0;  ///< in reaches; tokens times `reach`
     };
-    static Place place_of(double batch, double context, double draft_tokens);
+    static Place place_of(double batch, double context, double draft_tokens, double reach);
     static double distance(const Place& low, const Place& high, const Place& load);
     static double farthest(const Place& low, const Place& high, const Place& load);
     [[nodiscard]] double ratio_at(const Place& place) const;

@@ -171,6 +171,11 @@ PointEstimate estimate_point(PointInput input) {
     result.knows_price = input.platform.device.price > DollarsPerSecond(0.0);
     result.input = std::move(input);
     compare_with_plain(result);
+    if (result.plain.fits) {
+        const Traffic alone = traffic_of(result.input);
+        result.plain_time =
+            measured_time(setup_of(result.input, result.rollback), settled_on(result.round, 0, alone), result.input.errors);
+    }
     if (result.input.speculates() && result.speculative.fits && !result.input.errors.modes.empty()) {
         const sim::RoundSetup setup = setup_of(result.input, result.rollback);
         const Traffic alone = traffic_of(result.input);

@@ -79,9 +79,10 @@ struct PointEstimate {
                                              ///< where sequences do not share a pass
     bool knows_energy = false, knows_price = false;
     // Nothing where the point does not fit.
-    std::optional<GainChances> chances;    ///< that it pays, if it speculates and engines like this one were measured
-    std::optional<MeasuredGain> measured;  ///< the interval of the gain, likewise
-    std::optional<GainInterval> interval;  ///< the same from the ranges of inputs, if it speculates and any errors are known
+    std::optional<GainChances> chances;      ///< that it pays, if it speculates and engines like this one were measured
+    std::optional<MeasuredGain> measured;    ///< the interval of the gain, likewise
+    std::optional<GainInterval> interval;    ///< the same from the ranges of inputs, if it speculates and any errors are known
+    std::optional<MeasuredTime> plain_time;  ///< the interval of the time per token without speculation
 };
 
 /// Prices a point that read_point() accepted. Where the input leaves rollback or verification open: the choice that generates

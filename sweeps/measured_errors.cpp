@@ -19,14 +19,27 @@ std::string engine_of(const sim::RoundSetup& setup) {
                                                               : sim::engine_of_stack(stack.name);
 }
 
+bool drafts(const sim::MeasuredLoad& load) { return load.draft_tokens > 0.0; }
+
+/// Whether the setup's stack lists the loads of another deployment: its errors are no other's.
+bool is_of_another_deployment(const sim::RoundSetup& setup, const std::vector<sim::MeasuredLoad>& loads_of_setup) {
+    return loads_of_setup.empty() && !setup.platform.stack.measured.measured_loads.loads.empty();
+}
+
 }  // namespace
 
 std::optional<double> own_gain_error(const sim::RoundSetup& setup) {
-    const std::optional<double>& own = setup.platform.stack.measured.step_error;
     const std::vector<sim::MeasuredLoad> loads = sim::measured_loads_of(setup).loads;
-    const auto drafts = [](const sim::MeasuredLoad& load) { return load.draft_tokens > 0.0; };
     const bool one_side = std::all_of(loads.begin(), loads.end(), drafts) || std::none_of(loads.begin(), loads.end(), drafts);
-    return loads.empty() || !one_side ? own : std::nullopt;
+    const bool own = !is_of_another_deployment(setup, loads) && (loads.empty() || !one_side);
+    return own ? setup.platform.stack.measured.step_error : std::nullopt;
+}
+
+std::optional<double> own_time_error(const sim::RoundSetup& setup) {
+    const std::vector<sim::MeasuredLoad> loads = sim::measured_loads_of(setup).loads;
+    const bool plain_too = loads.empty() || !std::all_of(loads.begin(), loads.end(), drafts);
+    const bool own = !is_of_another_deployment(setup, loads) && plain_too;
+    return own ? setup.platform.stack.measured.step_error : std::nullopt;
 }
 
 const MeasuredErrors::OfMode* MeasuredErrors::of(sim::CostMode mode) const {

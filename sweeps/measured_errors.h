@@ -50,8 +50,12 @@ struct UnmeasuredFactors {
 };
 
 /// What predictions of a gain miss on a deployment that was measured (MeasuredDeployment::step_error): one with loads both with
-/// and without drafts, or whose file lists none. A gain of which one side was measured is as uncertain as its other side.
+/// and without drafts, or whose file lists none. A gain of which one side was measured is as uncertain as its other side, and
+/// another model or device than that of the loads as uncertain as if nothing was measured.
 std::optional<double> own_gain_error(const sim::RoundSetup& setup);
+/// And of a time per token without speculation: of a deployment one of whose loads without drafts was measured, or whose file
+/// lists none.
+std::optional<double> own_time_error(const sim::RoundSetup& setup);
 
 /// Whether anything is known of what predictions of this setup miss: its own deployment was measured
 /// (MeasuredDeployment::step_error), or its engine was in its cost mode.

@@ -35,6 +35,10 @@ Answer answered(RecommendInput input, unsigned threads) {
     } else if (found) {
         result.rejected = rejected_drafting(*found, input.workload, input.errors);
     }
+    if (const auto& found = result.result.recommendation; found && !found->speculate) {
+        const sim::RoundSetup& setup = found->variants[found->candidates.front().variant].setup;
+        result.plain_time = measured_time(setup, found->settled, input.errors);
+    }
     result.input = std::move(input);
     return result;
 }

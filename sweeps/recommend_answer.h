@@ -30,6 +30,7 @@ struct Answer {
     RecommendationResult result;
     std::optional<GainInterval> interval;      ///< of the recommended configuration, when it speculates
     std::optional<Trust> trust;                ///< likewise
+    std::optional<MeasuredTime> plain_time;    ///< of plain decoding, where that is recommended
     std::optional<RejectedDrafting> rejected;  ///< the best that drafts, where plain decoding is recommended
 };
 

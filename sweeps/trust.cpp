@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "numerics/random.h"
 #include "numerics/root_of_squares.h"
@@ -136,8 +137,8 @@ std::vector<Placed> candidates_in(const World& world, const Recommendation& reco
     }
     std::vector<Placed> placed;
     for (const int speculation : speculations) {
-        const PlannedOutcome planned =
-            planned_outcome(round, speculation, workload.traffic, workload.objective, workload.limits);
+        const PlannedOutcome planned = planned_for(recommendation.variants[index], round, speculation, workload.traffic,
+                                                   workload.objective, workload.limits);
         if (!planned.broken || *planned.broken == Limit::gain) {
             placed.push_back({index, speculation, planned.outcome.objective / (plain ? 1.0 : world.measured_over_predicted)});
         }
@@ -202,8 +203,8 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
     double low = 1.0, high = 1.0;
     if (const std::optional<double> own = own_gain_error(setup)) {
         measured.own_deployment = true;
-        low = measured.time_low = 1.0 / (1.0 + *own);
-        high = measured.time_high = 1.0 + *own;
+        low = 1.0 / (1.0 + *own);
+        high = 1.0 + *own;
     } else {
         const MeasuredErrors::OfMode& of_mode = *errors.of(setup.platform.mode);
         measured.of_engine = cases_of_engine(of_mode.speed_ups, setup);
@@ -211,10 +212,6 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
         std::tie(low, high) = over(settled, gains);
         measured.cases = gains.at(1.0).cases;
         measured.sources = gains.at(1.0).sources;
-        if (!of_mode.times.empty()) {
-            LevelIntervals times(of_mode.times, setup);
-            std::tie(measured.time_low, measured.time_high) = over(settled, times);
-        }
     }
     measured.engine_low = low * gain;
     measured.engine_high = high * gain;
@@ -222,6 +219,29 @@ std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Tr
     const auto both = [](double a, double b) { return std::exp(numerics::root_of_squares(std::log(a), std::log(b))); };
     measured.low = low < 1.0 ? gain / both(low, unmeasured.low) : gain * low * unmeasured.low;
     measured.high = high > 1.0 ? gain * both(high, unmeasured.high) : gain * high * unmeasured.high;
+    return measured;
+}
+
+std::optional<MeasuredTime> measured_time(const sim::RoundSetup& setup, const Traffic& settled, const MeasuredErrors& errors) {
+    if (setup.platform.accelerator) {
+        return std::nullopt;
+    }
+    MeasuredTime measured;
+    if (const std::optional<double> own = own_time_error(setup)) {
+        measured.own_deployment = true;
+        measured.low = 1.0 / (1.0 + *own);
+        measured.high = 1.0 + *own;
+        return measured;
+    }
+    const MeasuredErrors::OfMode* of_mode = errors.of(setup.platform.mode);
+    measured.of_engine = of_mode == nullptr ? 0 : cases_of_engine(of_mode->times, setup);
+    if (measured.of_engine == 0) {
+        return std::nullopt;
+    }
+    LevelIntervals times(of_mode->times, setup);
+    std::tie(measured.low, measured.high) = over(settled, times);
+    measured.cases = times.at(1.0).cases;
+    measured.sources = times.at(1.0).sources;
     return measured;
 }
 
@@ -234,6 +254,7 @@ Trust trust_of(const Recommendation& recommendation, const Workload& workload, c
     Trust trust;
     const UnmeasuredFactors unmeasured = unmeasured_factors(interval);
     trust.measured = measured_gain(setup, recommendation.settled, interval.value, errors, unmeasured);
+    trust.plain = measured_time(setup, recommendation.settled, errors);
     trust.other_mode = other_mode(setup, best.plan, workload);
     if (trust.other_mode) {
         trust.other_mode->gain *= interval.beside;
@@ -258,6 +279,7 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
     const Traffic& traffic = recommendation.traffic;
     const Objective objective = recommendation.objective;
     std::optional<RejectedDrafting> best;
+    std::tuple<bool, bool, double> best_rank;
     Placed place;
     DraftPlan plan = 0;
     for (std::size_t i = 0; i < recommendation.variants.size(); ++i) {
@@ -268,15 +290,16 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
         }
         for (const int speculation : prepared.speculations) {
             const PlannedOutcome planned =
-                planned_outcome(prepared.round, speculation, traffic, objective, recommendation.limits);
+                planned_for(variant, prepared.round, speculation, traffic, objective, recommendation.limits);
             const Outcome& outcome = planned.outcome;
             const std::optional<Limit> broken =
                 planned.broken ? planned.broken : limit_of(outcome, prepared, recommendation.limits);
             // Over the best plain decoding, whatever its cut.
             const double gain = outcome.gain_of_capacity ? outcome.gain : recommendation.plain.objective / outcome.objective;
             const bool allowed = !broken || *broken == Limit::gain;
-            const bool better = !best || (allowed != !best->limit ? allowed : gain > best->gain);
-            if (better) {
+            const auto rank = std::tuple(gain >= 1.0, allowed, gain);
+            if (!best || rank > best_rank) {
+                best_rank = rank;
                 place = {i, speculation, outcome.objective};
                 plan = planned.plan;
                 best = RejectedDrafting{"",
@@ -285,7 +308,14 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
                                         allowed ? std::nullopt : broken,
                                         outcome.waiting,
                                         first_token_growth_of(prepared, outcome),
-                                        first_token_of(prepared, outcome)};
+                                        first_token_of(prepared, outcome),
+                                        std::nullopt,
+                                        gain};
+                if (!plan.by_point.empty()) {
+                    const Outcome everywhere = outcomes_of(prepared.round, {speculation}, traffic, objective).front();
+                    best->off_for = limit_of(everywhere, prepared, recommendation.limits);
+                    best->gain_everywhere = recommendation.plain.objective / everywhere.objective;
+                }
             }
         }
     }

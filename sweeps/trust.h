@@ -36,6 +36,7 @@ struct ChoiceWorlds {
 
 struct Trust {
     std::optional<MeasuredGain> measured;  ///< nothing where no engine like the recommended one was measured
+    std::optional<MeasuredTime> plain;     ///< of the same deployment without speculation, likewise
     std::optional<GainChances> chances;    ///< with `measured`: that the gain is at least the workload's minimum
     std::optional<OtherMode> other_mode;
     std::optional<SwitchOffRange> switch_off;  ///< with `measured`
@@ -46,6 +47,9 @@ struct Trust {
 /// measured.
 std::optional<MeasuredGain> measured_gain(const sim::RoundSetup& setup, const Traffic& settled, double gain,
                                           const MeasuredErrors& errors, const UnmeasuredFactors& unmeasured);
+
+/// The same of the time per token without speculation.
+std::optional<MeasuredTime> measured_time(const sim::RoundSetup& setup, const Traffic& settled, const MeasuredErrors& errors);
 
 /// Of a recommendation that speculates, for the workload that it was made for.
 Trust trust_of(const Recommendation& recommendation, const Workload& workload, const GainInterval& interval,
@@ -60,10 +64,15 @@ struct RejectedDrafting {
     double waiting = 0.0;        ///< Outcome::waiting
     double first_token_growth = 1.0;
     Seconds first_token;  ///< TTFT: a mean under a load; where batches are stated, of a prompt read alone
+    /// Where it drafts nothing at some loads, so that it keeps the limits: the first that drafts break there, and the gain if
+    /// they were drafted everywhere.
+    std::optional<Limit> off_for;
+    double gain_everywhere = 1.0;
 };
 
-/// The best within the limits, or else the best of all; nothing if none can be priced. `workload`: the recommendation's, with
-/// its traffic, objective and limits.
+/// The best that gains within the limits; else the best that gains without them, of which the limit in the way is worth
+/// knowing; else the one that loses least, within them if any does. Nothing if none can be priced. `workload`: the
+/// recommendation's, with its traffic, objective and limits.
 std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommendation, const Workload& workload,
                                                   const MeasuredErrors& errors);
 

@@ -65,10 +65,18 @@ struct MeasuredGain {
     double nominal = 0.8;
     double low = 1.0, high = 1.0;
     double engine_low = 1.0, engine_high = 1.0;  ///< with the acceptance as stated
-    double time_low = 1.0, time_high = 1.0;      ///< factors on the time of plain decoding, likewise
     std::size_t cases = 0, sources = 0;          ///< that the errors come from
     std::size_t of_engine = 0;                   ///< cases on the same engine
     bool own_deployment = false;                 ///< steps of this deployment were measured: the errors are its own
+};
+
+/// Factors on the predicted time per token of plain decoding, between which it lies.
+struct MeasuredTime {
+    double nominal = 0.8;
+    double low = 1.0, high = 1.0;
+    std::size_t cases = 0, sources = 0;  ///< as in MeasuredGain
+    std::size_t of_engine = 0;
+    bool own_deployment = false;
 };
 
 /// Of the inputs that are `unmeasured`, added in quadrature of logarithms.

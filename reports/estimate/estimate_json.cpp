@@ -108,7 +108,7 @@ Json interval_json(const sweeps::PointEstimate& estimate) {
     if (!estimate.interval) {
         return {};
     }
-    const sweeps::Trust trust{estimate.measured, {}, {}, {}, {}};
+    const sweeps::Trust trust{estimate.measured, {}, {}, {}, {}, {}};
     const ShownInterval shown = shown_interval(*estimate.interval, &trust);
     return {{"low", shown.low}, {"high", shown.high}, {"measured", estimate.measured.has_value()}};
 }
@@ -165,6 +165,7 @@ Json estimate_json(const sweeps::PointEstimate& estimate, const Json& echo) {
             {"gain", estimate.gain},
             {"interval", interval_json(estimate)},
             {"chances", estimate.chances ? chances_json(*estimate.chances) : Json()},
+            {"plain_time", plain_time_json(estimate.plain_time)},
             {"measured_load", measured_load_json(setup_of(estimate.input, estimate.rollback), estimate.round, estimate.point)},
             {"iteration_time_multiplier", round.iteration_multiplier},
             {"accept_length", round.accept_length},

@@ -256,8 +256,8 @@ std::string acceptance(const sweeps::PointEstimate& estimate) {
            "\n";
 }
 
-/// Whether the round, and the plain step that it is compared with, were measured. Empty where no
-/// load of the deployment was.
+/// Whether the round, and the plain step that it is compared with, were measured, or the stack on another deployment. Empty
+/// where neither was.
 std::string measured_text(const sweeps::PointEstimate& estimate) {
     const sim::RoundSetup setup = setup_of(estimate.input, estimate.rollback);
     sim::DesignPoint point = estimate.point;
@@ -266,7 +266,8 @@ std::string measured_text(const sweeps::PointEstimate& estimate) {
         point.speculation = 0;
         text += "; " + measured_load_text(setup, estimate.round, point);
     }
-    return text.empty() ? "" : text::wrapped("Measured: " + text + ".", screen_width) + "\n";
+    text = text.empty() ? other_deployment_text(setup) : "Measured: " + text + ".";
+    return text.empty() ? "" : text::wrapped(text, screen_width) + "\n";
 }
 
 /// Whether training the drafter pays, where its cost is stated.
@@ -291,8 +292,10 @@ std::string screen(const sweeps::PointEstimate& estimate) {
     constexpr std::size_t most_notes = 3;
     std::string text = text::wrapped(sentence_of(estimate), screen_width) + "\n";
     if (estimate.interval) {
-        const sweeps::Trust trust{estimate.measured, estimate.chances, {}, {}, {}};
+        const sweeps::Trust trust{estimate.measured, {}, estimate.chances, {}, {}, {}};
         text += text::wrapped(gain_sentence(*estimate.interval, &trust, estimate.objective), screen_width) + "\n";
+    } else if (estimate.plain_time && !estimate.input.speculates()) {
+        text += text::wrapped(plain_time_sentence(*estimate.plain_time, estimate.plain.time_per_token), screen_width) + "\n";
     }
     text += measured_text(estimate);
     text += side_by_side(estimate) + acceptance(estimate) + training(estimate);

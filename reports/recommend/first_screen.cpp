@@ -36,7 +36,7 @@ std::string how_sure(const sweeps::Answer& answer) {
     }
     // Where a limit is in the way, the chance that drafts gain is not what the answer rests on.
     const bool judged = answer.rejected && answer.rejected->chances && !answer.rejected->limit;
-    return judged ? paragraph(chances_sentence(*answer.rejected->chances)) : "";
+    return (judged ? paragraph(chances_sentence(*answer.rejected->chances)) : "") + paragraph(plain_time_text(answer));
 }
 
 std::string flags_of(const sweeps::Recommendation& found, const std::optional<engines::EngineFlags>& flags) {

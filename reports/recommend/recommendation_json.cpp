@@ -194,10 +194,12 @@ Json recommendation_json(const sweeps::Answer& answer, const Json& input) {
             json["engine_flags"].push_back(flags_json(*flags));
         }
         json["uncertainty"] = answer.interval ? interval_json(*answer.interval, answer.trust) : Json();
+        json["plain_time"] = plain_time_json(answer.plain_time);
         json["rejected_drafting"] =
             answer.rejected ? Json{{"label", answer.rejected->label},
                                    {"gain", answer.rejected->gain},
                                    {"limit", limit_json(answer.rejected->limit)},
+                                   {"off_for", limit_json(answer.rejected->off_for)},
                                    {"chances", answer.rejected->chances ? chances_json(*answer.rejected->chances) : Json()}}
                             : Json();
     }

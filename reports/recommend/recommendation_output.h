@@ -43,6 +43,9 @@ std::string recommendation_csv(const sweeps::Answer& answer);
 /// Target, drafter, platform and so on as name and value.
 std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer);
 
+/// Between what times a token lies where plain decoding is recommended; empty where nothing is known of it.
+std::string plain_time_text(const sweeps::Answer& answer);
+
 /// "With 4 drafts and an accept length below 1.87 (1.89 expected), n-gram on h100-sxm would be the better choice." Needs the
 /// length to be known.
 std::string flip_text(const sweeps::Recommendation& found);

@@ -143,7 +143,8 @@ std::string measured_loads(const sweeps::Recommendation& recommendation) {
     const sweeps::Candidate& best = recommendation.candidates.front();
     const sim::RoundSetup& setup = recommendation.variants[best.variant].setup;
     if (sim::measured_loads_of(setup).loads.empty()) {
-        return "";
+        const std::string other = other_deployment_text(setup);
+        return other.empty() ? "" : text::wrapped(other, screen_width) + "\n";
     }
     const sim::CompiledRound round = sim::compile_round(setup);
     std::string text;
@@ -158,7 +159,11 @@ std::string measured_loads(const sweeps::Recommendation& recommendation) {
 
 std::string trust(const sweeps::Answer& answer) {
     if (!answer.interval) {
-        return answer.rejected ? text::wrapped(rejected_text(*answer.rejected), screen_width) + "\n" : "";
+        std::string text;
+        for (const std::string& sentence : {answer.rejected ? rejected_text(*answer.rejected) : "", plain_time_text(answer)}) {
+            text += sentence.empty() ? "" : text::wrapped(sentence, screen_width) + "\n";
+        }
+        return text;
     }
     std::string text;
     for (const std::string& sentence :

@@ -10,6 +10,7 @@
 #include "reports/recommend/most_rate_text.h"
 #include "reports/recommend/ways_to_fit.h"
 #include "reports/shape_text.h"
+#include "reports/trust_text.h"
 #include "sweeps/variants.h"
 #include "text/number_text.h"
 #include "text/precision_text.h"
@@ -128,6 +129,10 @@ std::string why_rejected(const sweeps::Answer& answer) {
     if (rejected.gain < 1.0) {
         return "";  // no limit need be raised for a loss
     }
+    if (rejected.off_for && rejected.gain_everywhere > rejected.gain) {
+        return fmt::format(" where it drafts at loads alone that keep {}; drafting at all of them it would reach {}",
+                           limit_text(*rejected.off_for), text::ratio_text(rejected.gain_everywhere));
+    }
     if (!rejected.limit && rejected.gain >= limits.minimum_gain && rejected.chances) {
         return fmt::format(", but would gain with {:.0f} % only", std::ceil(100.0 * rejected.chances->pays));
     }
@@ -185,6 +190,9 @@ std::string plain_sentence(const sweeps::Answer& answer, const std::string& wher
         return what + (excluded.empty() ? "; none of the drafters that were asked for can run within the limits"
                                         : fmt::format("; no drafter runs: {}", excluded.front().reason));
     }
+    if (answer.rejected->limit == sweeps::Limit::memory) {
+        return what + fmt::format("; {} does not fit in memory", answer.rejected->label);
+    }
     return what + fmt::format("; the best that drafts, {}, reaches {}{}", answer.rejected->label, rejected_gain_text(answer),
                               why_rejected(answer));
 }
@@ -232,6 +240,13 @@ std::string sentence_of(const sweeps::Answer& answer) {
     return (answer.result.recommendation->speculate ? drafting_sentence(answer, where) + decoding_alone_text(variant.setup)
                                                     : plain_sentence(answer, where)) +
            left_out_text(*answer.result.recommendation) + formats_apart(*answer.result.recommendation) + ".";
+}
+
+std::string plain_time_text(const sweeps::Answer& answer) {
+    if (!answer.plain_time || has_one_token(sweeps::recommended_variant(answer).setup)) {
+        return "";
+    }
+    return plain_time_sentence(*answer.plain_time, answer.result.recommendation->candidates.front().time_per_token);
 }
 
 std::string flip_text(const sweeps::Recommendation& found) {

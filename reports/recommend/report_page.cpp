@@ -90,7 +90,9 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
                              answer.input.provenance, acceptance_notes(answer.input), std::move(sections), std::move(notes),
                              others, answer.trust ? &*answer.trust : nullptr});
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
-        data["uncertainty"] = answer.rejected ? Json{{"sentence", rejected_text(*answer.rejected)}} : Json();
+        std::string sentence = answer.rejected ? rejected_text(*answer.rejected) + " " : "";
+        sentence += plain_time_text(answer);
+        data["uncertainty"] = sentence.empty() ? Json() : Json{{"sentence", sentence}};
     }
     return data;
 }

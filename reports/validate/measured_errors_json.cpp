@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "reports/validate/serving_output.h"
@@ -44,8 +46,14 @@ ErrorsJson residuals_json(const std::vector<numerics::CaseResidual>& residuals) 
 }  // namespace
 
 std::string level_text(int level) {
-    constexpr std::array texts = {"1", "2 to 4", "5 to 16", "17 to 64", "65 and more"};
+    constexpr std::array<const char*, numerics::level_count> texts = {"1", "2 to 4", "5 to 16", "17 to 64", "65 and more"};
     return texts.at(static_cast<std::size_t>(level));
+}
+
+std::string level_coverage_text(const validation::FamilyCoverage& coverage, int level) {
+    const auto found = std::find_if(coverage.levels.begin(), coverage.levels.end(),
+                                    [&](const validation::LevelCoverage& each) { return each.level == level; });
+    return found == coverage.levels.end() ? "–" : fmt::format("{:.0f} % of {}", 100.0 * found->covered, found->rows);
 }
 
 std::string measured_errors_json(const std::vector<validation::ServingStudy>& studies) {
@@ -54,8 +62,8 @@ std::string measured_errors_json(const std::vector<validation::ServingStudy>& st
         {"version", 2},
         {"source",
          "measured / predicted of serving runs and of speed-ups (with the accept length given; from 17 requests on "
-         "also with one fitted at the smallest batch of a series; of citations alone that no number was fitted to) that others "
-         "published; rows and their sources: "
+         "also with one fitted at the smallest batch of a series; of citations alone that no number was fitted to; the steps "
+         "without speculation beside those) that others published; rows and their sources: "
          "docs/trust.md. Levels of batches: 0 is 1, 1 to 4, 2 to 16, 3 to 64, 4 more"},
         {"made_by",
          "treeline validate --serving CSV --speculation JSON --mode roofline --mode calibrated --errors FILE, with "

@@ -204,6 +204,7 @@ Json serving_json(const validation::ServingStudy& study) {
             {"priced_pairs", study.speculation.points.size()},
             {"tables", tables},
             {"recommendation_intervals", coverage_json(study.speed_up_intervals)},
+            {"plain_step_intervals", coverage_json(study.time_intervals)},
             {"left_out",
              {{"serving", reasons_json(study.serving_left_out)}, {"speculation", reasons_json(study.speculation_left_out)}}},
             {"rows", scored_rows(study)},

@@ -148,33 +148,39 @@ std::string advice_sentence(const validation::ErrorTable& table) {
            verdicts_sentence(*table.verdicts) + worst_sentence(table);
 }
 
-/// What intervals of recommendations hold, by class of batches.
-std::string interval_lines(const validation::ServingStudy& study) {
+/// What intervals of one quantity hold, by class of batches.
+std::string interval_lines(const validation::ServingStudy& study, std::string_view what,
+                           const std::vector<validation::FamilyCoverage>& intervals) {
     std::string text;
-    for (const validation::FamilyCoverage& coverage : study.speed_up_intervals) {
-        text += fmt::format("| {} | {} ({}) | {:.0f} % |", name_of(study.input.mode), name_of(coverage.left_out),
+    for (const validation::FamilyCoverage& coverage : intervals) {
+        text += fmt::format("| {} | {} | {} ({}) | {:.0f} % |", what, name_of(study.input.mode), name_of(coverage.left_out),
                             coverage.families, 100.0 * coverage.covered);
-        for (const validation::LevelCoverage& level : coverage.levels) {
-            text += fmt::format(" {:.0f} % of {} |", 100.0 * level.covered, level.rows);
+        for (int level = 0; level < numerics::level_count; ++level) {
+            text += fmt::format(" {} |", level_coverage_text(coverage, level));
         }
         text += fmt::format(" {} |\n", text::ratio_text(coverage.width));
     }
     return text;
 }
 
+/// What intervals of recommendations hold.
+std::string interval_lines(const validation::ServingStudy& study) {
+    return interval_lines(study, "gain", study.speed_up_intervals) + interval_lines(study, "plain step", study.time_intervals);
+}
+
 /// The heading of those lines; nothing where there are none.
 std::string interval_heading(const validation::ServingStudy& study) {
-    if (study.speed_up_intervals.empty()) {
+    if (study.speed_up_intervals.empty() && study.time_intervals.empty()) {
         return "";
     }
-    std::string names = "| mode | left out (families) | all |", rule = "|---|---|---|";
-    for (const validation::LevelCoverage& level : study.speed_up_intervals.front().levels) {
-        names += fmt::format(" batch {} |", level_text(level.level));
+    std::string names = "| of | mode | left out (families) | all |", rule = "|---|---|---|---|";
+    for (int level = 0; level < numerics::level_count; ++level) {
+        names += fmt::format(" batch {} |", level_text(level));
         rule += "---|";
     }
-    return "\nIntervals that recommendations print, nominal 80 %, made of the errors of other families: how many rows they "
-           "hold, "
-           "by\nbatch, and the ratio of their ends.\n\n" +
+    return "\nIntervals that answers print, nominal 80 %, made of the errors of other families: how many rows they hold, by\n"
+           "batch, and the ratio of their ends. Plain steps are those of serving runs and the ones beside unseen "
+           "speed-ups.\n\n" +
            names + " width |\n" + rule + "---|\n";
 }
 

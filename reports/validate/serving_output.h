@@ -31,6 +31,8 @@ nlohmann::ordered_json board_json(const validation::Validation* papers, const st
 
 /// The class of batches of a level: "2 to 4".
 std::string level_text(int level);
+/// "83 % of 120": what intervals hold of the rows of a class of batches; a dash where there are none.
+std::string level_coverage_text(const validation::FamilyCoverage& coverage, int level);
 
 /// A row of an error table, with what it was.
 struct NamedRow {

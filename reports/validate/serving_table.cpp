@@ -79,29 +79,28 @@ std::string coverage_text(const validation::ErrorTable& table) {
 }
 
 /// What intervals of recommendations hold, by class of batches.
-std::string intervals_text(const std::vector<validation::FamilyCoverage>& intervals) {
+std::string intervals_text(std::string_view what, const std::vector<validation::FamilyCoverage>& intervals) {
     if (intervals.empty()) {
         return "";
     }
     std::vector<text::Column> columns = {{"left out", text::Align::left}, {"families"}, {"all"}};
-    for (const validation::LevelCoverage& level : intervals.front().levels) {
-        columns.push_back({fmt::format("batch {}", level_text(level.level))});
+    for (int level = 0; level < numerics::level_count; ++level) {
+        columns.push_back({fmt::format("batch {}", level_text(level))});
     }
     columns.push_back({"width"});
     text::TextTable text(columns);
     for (const validation::FamilyCoverage& coverage : intervals) {
         std::vector<std::string> cells = {std::string(name_of(coverage.left_out)), std::to_string(coverage.families),
                                           text::percent_text(coverage.covered)};
-        for (const validation::LevelCoverage& level : coverage.levels) {
-            cells.push_back(fmt::format("{:.0f} % of {}", 100.0 * level.covered, level.rows));
+        for (int level = 0; level < numerics::level_count; ++level) {
+            cells.push_back(level_coverage_text(coverage, level));
         }
         cells.push_back(text::ratio_text(coverage.width));
         text.add(cells);
     }
-    return "\nIntervals of recommendations, nominal 80 %, from the errors of other families: rows inside, and upper end / "
-           "lower "
-           "end\n" +
-           text.text();
+    return fmt::format(
+        "\nIntervals of {}, nominal 80 %, from the errors of other families: rows inside, and upper end / lower end\n{}", what,
+        text.text());
 }
 
 std::string advice_line(const std::string& who, const validation::Advice& advice) {
@@ -226,7 +225,8 @@ std::string serving_table(const validation::ServingStudy& study, bool all_rows) 
             text += advice_line("Advice by median step costs", *table->advice_by_cost_table);
         }
     }
-    text += intervals_text(study.speed_up_intervals);
+    text += intervals_text("gains", study.speed_up_intervals);
+    text += intervals_text("plain steps, those beside unseen speed-ups included", study.time_intervals);
     text += "\n" + left_out_text("Left out: runs without speculation", study.serving_left_out);
     text += left_out_text("Left out: speculative rows", study.speculation_left_out);
     text += left_out_rows_text(study);

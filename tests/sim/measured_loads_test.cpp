@@ -80,6 +80,12 @@ TEST_CASE("between two loads the ratio goes from one to the other, and fades bey
     const LoadRatios one = of({load(8, 1000, 0, 1.5)}, reach_of_one_load);
     CHECK(one.at(8, 1000, 0).plain == Approx(1.5));
     CHECK(one.at(16, 1000, 0).plain < 1.05);
+    // But not for other lengths of drafts there: half a dozen of them miss much as five do.
+    const LoadRatios of_drafts = of({load(8, 1000, 0, 1.0), load(8, 1000, 3, 1.5)}, reach_of_one_load);
+    CHECK(of_drafts.at(8, 1000, 3).round == Approx(1.5));
+    CHECK(of_drafts.at(8, 1000, 4).round > 1.4);
+    CHECK(of_drafts.at(8, 1000, 4).round < 1.5);
+    CHECK(of_drafts.at(16, 1000, 4).round < 1.05);
     // A third load beyond its neighbour says nothing.
     const LoadRatios three = of({load(4, 1000, 0, 1.2), load(16, 1000, 0, 1.5), load(64, 1000, 0, 0.2)});
     CHECK(three.at(8, 1000, 0).plain == Approx(middle));

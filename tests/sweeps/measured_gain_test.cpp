@@ -32,6 +32,24 @@ MeasuredErrors all_off_by(double ratio) {
     return {{roofline}, "a test"};
 }
 
+/// Loads of this very deployment, of one request each, with so many drafts.
+sim::MeasuredLoads loads_of(const sim::RoundSetup& setup, const std::vector<double>& drafts) {
+    sim::MeasuredLoads measured;
+    measured.target = setup.target.name;
+    measured.weights = name_of(setup.precision.weights.format);
+    measured.device = setup.platform.device.name;
+    measured.devices = setup.platform.devices();
+    measured.mode = name_of(setup.platform.mode);
+    measured.drafter = sim::plan(setup.drafter, setup.target, setup.precision).kind;
+    for (const double draft_tokens : drafts) {
+        sim::MeasuredLoad load;
+        load.batch = 1.0;
+        load.draft_tokens = draft_tokens;
+        measured.loads.push_back(load);
+    }
+    return measured;
+}
+
 Traffic at_batch_4() { return traffic_from({{4.0, 1.0}}, {{1000.0, 1.0}}); }
 
 }  // namespace
@@ -63,8 +81,6 @@ TEST_CASE("the chance to gain is the mean over five parts of what was not measur
 TEST_CASE("an interval by the deployment's own error adds to it what was not measured, in quadrature of logarithms") {
     const MeasuredGain found = *measured_gain(measured_here(0.1), at_batch_4(), 1.5, {}, {0.9, 1.2});
     CHECK(found.own_deployment);
-    CHECK(found.time_low == Approx(1.0 / 1.1));
-    CHECK(found.time_high == Approx(1.1));
     CHECK(found.engine_low == Approx(1.5 / 1.1));
     CHECK(found.engine_high == Approx(1.5 * 1.1));
     CHECK(found.low == Approx(1.5 * std::exp(-std::hypot(std::log(1.1), std::log(0.9)))));
@@ -88,6 +104,35 @@ TEST_CASE("gains that were all larger than predicted, or all smaller, move both 
         CHECK(found.high == Approx(ratio > 1.0 ? 2.0 * both_high : 2.0 * ratio * 1.2));
     }
     CHECK_FALSE(measured_gain(setup, at_batch_4(), 2.0, {}, {}));
+}
+
+TEST_CASE("a time without speculation lies where steps of others did, or within the deployment's own error") {
+    const sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    MeasuredErrors errors = all_off_by(2.0);
+    CHECK_FALSE(measured_time(setup, at_batch_4(), errors));  // speed-ups say nothing of steps
+    errors.modes.front().times = all_off_by(1.25).modes.front().speed_ups;
+    const MeasuredTime found = *measured_time(setup, at_batch_4(), errors);
+    CHECK(found.low == Approx(1.25));
+    CHECK(found.high == Approx(1.25));
+    CHECK(found.cases == 50);
+    CHECK(found.sources == 10);
+    CHECK(found.of_engine == 50);
+    CHECK_FALSE(found.own_deployment);
+    const sim::RoundSetup elsewhere = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "sglang"));
+    CHECK_FALSE(measured_time(elsewhere, at_batch_4(), errors));
+
+    sim::RoundSetup own = measured_here(0.1);
+    own.platform.stack.measured.measured_loads = loads_of(own, {0.0, 3.0});
+    CHECK(measured_time(own, at_batch_4(), errors)->own_deployment);
+    CHECK(measured_time(own, at_batch_4(), errors)->low == Approx(1.0 / 1.1));
+    CHECK(measured_time(own, at_batch_4(), errors)->high == Approx(1.1));
+    // Rounds alone were measured: plain steps are as uncertain as others'.
+    own.platform.stack.measured.measured_loads = loads_of(own, {3.0});
+    CHECK_FALSE(measured_time(own, at_batch_4(), errors)->own_deployment);
+    // And the other way round, a gain is.
+    own.platform.stack.measured.measured_loads = loads_of(own, {0.0});
+    CHECK(measured_time(own, at_batch_4(), errors)->own_deployment);
+    CHECK_FALSE(measured_gain(own, at_batch_4(), 1.5, errors, {})->own_deployment);
 }
 
 TEST_CASE("what nobody measured is added in quadrature of logarithms, whichever way it goes") {

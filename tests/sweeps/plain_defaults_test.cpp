@@ -34,7 +34,8 @@ TEST_CASE("plain decoding gains 1, at any load and however sure") {
                 RejectedDrafting{}.first_token_growth, PointEstimate{}.break_even_accept_length});
     check_ones({Sensitivity{}.low, Sensitivity{}.high, GainInterval{}.value, GainInterval{}.low, GainInterval{}.high});
     const MeasuredGain measured;
-    check_ones({measured.low, measured.high, measured.engine_low, measured.engine_high, measured.time_low, measured.time_high});
+    check_ones(
+        {measured.low, measured.high, measured.engine_low, measured.engine_high, MeasuredTime{}.low, MeasuredTime{}.high});
     check_ones({UnmeasuredFactors{}.low, UnmeasuredFactors{}.high, GainAt{}.batch, GainAt{}.gain, GainAt{}.share});
     CHECK(GainChances{}.pays == 0.5);  // nothing speaks for it, and nothing against
 }

@@ -416,6 +416,12 @@ TEST_CASE("a gain of which one side alone was measured is as uncertain as the ot
     CHECK_FALSE(own_error({3.0, 2.0}));
     CHECK_FALSE(own_error({0.0}));
     CHECK_FALSE(own_gain_error(setup));
+    sim::RoundSetup elsewhere = setup;  // the loads are another model's
+    elsewhere.platform.stack.measured.step_error = 0.05;
+    elsewhere.platform.stack.measured.measured_loads.target = "another";
+    elsewhere.platform.stack.measured.measured_loads.loads = {{8.0, 500.0, 0.0, Seconds(0.01), 1.1}};
+    CHECK_FALSE(own_gain_error(elsewhere));
+    CHECK_FALSE(own_time_error(elsewhere));
 }
 
 TEST_CASE("of two drafters that would gain as much the first is named", "[trust]") {

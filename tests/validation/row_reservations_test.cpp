@@ -102,6 +102,18 @@ TEST_CASE("steps without speculation are scored once each, of rows that are evid
     REQUIRE(errors.size() == 3);
     std::sort(errors.begin(), errors.end());
     CHECK(study.given_length->plain_steps->median == Approx(errors[1]));
+    // Intervals of plain steps are made of the same.
+    REQUIRE(study.time_residuals.size() == 3);
+    std::vector<double> of_residuals;
+    for (const numerics::CaseResidual& residual : study.time_residuals) {
+        of_residuals.push_back(std::abs(1.0 / residual.ratio - 1.0));
+    }
+    std::sort(of_residuals.begin(), of_residuals.end());
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        CHECK(of_residuals[i] == Approx(errors[i]));
+    }
+    REQUIRE_FALSE(study.time_intervals.empty());
+    CHECK(study.time_intervals.front().families == 1);
 }
 
 TEST_CASE("a whole run without speculation takes all prompts of its requests, the time between tokens those of the others") {

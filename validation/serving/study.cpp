@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <initializer_list>
 #include <iterator>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -134,12 +136,25 @@ std::vector<LevelCoverage> coverage_by_level(std::span<const HeldOutRow> rows, s
 /// Rows that are left out family by family: what they measured, and whom they belong to.
 struct LeftOutRows {
     std::vector<double> measured;
-    std::vector<std::size_t> points;  ///< indices into the measured points
+    std::vector<const MeasuredPoint*> points;
     std::vector<numerics::CaseResidual> residuals;
+
+    /// A row whose measured quantity is measured / predicted, as residuals are.
+    void add(const MeasuredPoint& point, numerics::CaseResidual residual) {
+        measured.push_back(residual.ratio);
+        points.push_back(&point);
+        residuals.push_back(std::move(residual));
+    }
 };
 
-std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vector<MeasuredPoint>& points,
-                                        const ServingParts& parts, const FitRows& fit) {
+/// The family of a point where those of a grouping are left out. Runs without speculation, which name no citation, are told
+/// apart by their deployments.
+std::string family_of(const MeasuredPoint& point, const ServingParts& parts, Grouping grouping) {
+    const bool of_source = grouping == Grouping::citation || grouping == Grouping::deployment;
+    return of_source ? source_of(point, parts) : group_of(point, parts, grouping);
+}
+
+std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const ServingParts& parts, const FitRows& fit) {
     std::vector<std::string> sources;
     std::vector<numerics::CaseTraits> traits;
     for (const numerics::CaseResidual& residual : rows.residuals) {
@@ -147,13 +162,13 @@ std::vector<FamilyCoverage> coverage_of(const LeftOutRows& rows, const std::vect
         traits.push_back(residual.traits);
     }
     std::vector<FamilyCoverage> result;
-    const bool published =
-        std::any_of(rows.points.begin(), rows.points.end(), [&](std::size_t i) { return !points[i].citation.empty(); });
+    const bool published = std::any_of(rows.points.begin(), rows.points.end(),
+                                       [](const MeasuredPoint* point) { return !point->citation.empty(); });
     for (const Grouping grouping :
          {published ? Grouping::citation : Grouping::deployment, Grouping::model, Grouping::device, Grouping::engine}) {
         std::vector<std::string> families;
-        for (const std::size_t point : rows.points) {
-            families.push_back(group_of(points[point], parts, grouping));
+        for (const MeasuredPoint* point : rows.points) {
+            families.push_back(family_of(*point, parts, grouping));
         }
         const std::vector<HeldOutRow> held_out = leave_families_out({families, sources, traits}, rows.measured, fit);
         std::vector<RowError> errors;
@@ -194,7 +209,7 @@ LeftOutRows rows_of(const ErrorTable& table, const std::vector<MeasuredPoint>& p
     LeftOutRows rows;
     for (const ScoredPoint& row : table.rows) {
         rows.measured.push_back(row.error.measured);
-        rows.points.push_back(row.point);
+        rows.points.push_back(&points[row.point]);
     }
     rows.residuals = residuals_of(table, points, parts);
     return rows;
@@ -222,20 +237,34 @@ bool is_usable(const SpeculationRow& row) {
     return row.is_pair && row.suspect.empty() && row.duplicate_of.empty() && !row.confidence.starts_with("low");
 }
 
-/// ErrorTable::plain_steps; `scored` are the points of the table's rows.
-std::optional<ErrorSummary> errors_of_plain_steps(const ErrorTable& table, const std::vector<MeasuredPoint>& scored) {
-    std::map<std::string, RowError> steps;
+/// A step without speculation that its source gives beside a speed-up.
+struct PlainStep {
+    const MeasuredPoint* point = nullptr;
+    RowError error;
+};
+
+/// Those of ErrorTable::plain_steps; `scored` are the points of the table's rows, and must outlive what is returned.
+std::vector<PlainStep> plain_steps_of(const ErrorTable& table, const std::vector<MeasuredPoint>& scored) {
+    std::map<std::string, PlainStep> steps;
     for (std::size_t i = 0; i < scored.size(); ++i) {
         const MeasuredPoint& point = scored[i];
         if (point.plain_step > 0.0 && !point.seen && !point.stands_apart() && has_own_stack(point)) {
             steps.try_emplace(fmt::format("{}|{}|{}|{}|{}|{}|{}", point.citation, point.model, point.device, point.stack,
                                           sim::text_of(point.cut.tensor, point.cut.parallel), point.batch, point.plain_step),
-                              RowError{point.plain_step, table.rows[i].times.plain});
+                              PlainStep{&point, {point.plain_step, table.rows[i].times.plain}});
         }
     }
+    std::vector<PlainStep> result;
+    for (const auto& [of, step] : steps) {
+        result.push_back(step);
+    }
+    return result;
+}
+
+std::optional<ErrorSummary> errors_of_plain_steps(const ErrorTable& table, const std::vector<MeasuredPoint>& scored) {
     std::vector<RowError> errors;
-    for (const auto& [of, error] : steps) {
-        errors.push_back(error);
+    for (const PlainStep& step : plain_steps_of(table, scored)) {
+        errors.push_back(step.error);
     }
     return errors.empty() ? std::nullopt : std::optional(summary_of(errors));
 }
@@ -259,7 +288,7 @@ void summarise(ErrorTable& table, const std::vector<MeasuredPoint>& points, cons
     }
     table.plain_steps = table.fits_lengths ? std::nullopt : errors_of_plain_steps(table, scored);
     table.groups = groups_of(table, scored, parts, groupings);
-    table.coverage = coverage_of(rows_of(table, points, parts), points, parts, fit);
+    table.coverage = coverage_of(rows_of(table, points, parts), parts, fit);
     table.by_cost_table = summary_of_naive(table.rows, &ScoredPoint::by_cost_table);
     table.by_smallest_batch = summary_of_naive(table.rows, &ScoredPoint::by_smallest_batch);
 }
@@ -344,14 +373,54 @@ void score_speculation(ServingStudy& study) {
     }
 }
 
+/// Whether everything is stated that a prediction rests on, but for what `may_be_assumed`: what was filled in may be wrong as
+/// well, and that is no error of a prediction for a setup that is known.
+bool is_known(const MeasuredPoint& point, std::initializer_list<std::string_view> may_be_assumed) {
+    return std::all_of(point.assumed.begin(), point.assumed.end(), [&](const std::string& what) {
+        return std::find(may_be_assumed.begin(), may_be_assumed.end(), what) != may_be_assumed.end();
+    });
+}
+
+/// What intervals from the errors of other families hold, and those errors, which move to `residuals`.
+std::vector<FamilyCoverage> intervals_of(LeftOutRows rows, const ServingParts& parts,
+                                         std::vector<numerics::CaseResidual>& residuals) {
+    if (rows.points.empty()) {
+        return {};
+    }
+    const FitRows one = [](std::span<const std::size_t>) { return [](std::size_t) { return 1.0; }; };
+    std::vector<FamilyCoverage> intervals = coverage_of(rows, parts, one);
+    residuals = std::move(rows.residuals);
+    return intervals;
+}
+
+/// ServingStudy::time_residuals, and what their intervals hold.
+void make_time_intervals(ServingStudy& study) {
+    const ServingParts& parts = study.input.parts;
+    LeftOutRows rows;
+    if (study.time_per_token) {
+        for (const ScoredPoint& row : study.time_per_token->rows) {
+            const MeasuredPoint& point = study.serving.points[row.point];
+            rows.add(point, {traits_of(point, parts), source_of(point, parts), row.error.measured / row.error.predicted});
+        }
+    }
+    std::vector<MeasuredPoint> scored;
+    if (study.given_length) {
+        scored = scored_points(*study.given_length, study.speculation.points);
+        for (const PlainStep& step : plain_steps_of(*study.given_length, scored)) {
+            if (is_known(*step.point, {"verified tokens", "draft length"})) {
+                rows.add(*step.point, {traits_of(*step.point, parts), source_of(*step.point, parts),
+                                       step.error.measured / step.error.predicted});
+            }
+        }
+    }
+    study.time_intervals = intervals_of(std::move(rows), parts, study.time_residuals);
+}
+
 /// ServingStudy::speed_up_residuals, and what their intervals hold.
 void make_intervals(ServingStudy& study) {
     constexpr int few_given_from = 3;  // level_of_batch(): 17 requests
     const std::vector<MeasuredPoint>& points = study.speculation.points;
     const ServingParts& parts = study.input.parts;
-    if (study.time_per_token) {
-        study.time_residuals = residuals_of(*study.time_per_token, study.serving.points, parts);
-    }
     LeftOutRows rows;
     for (const std::optional<ErrorTable>* table : {&study.given_length, &study.fitted_length}) {
         if (!*table) {
@@ -360,23 +429,14 @@ void make_intervals(ServingStudy& study) {
         const LeftOutRows of_table = rows_of(**table, points, parts);
         const std::vector<MeasuredPoint> scored = scored_points(**table, points);
         for (std::size_t i = 0; i < of_table.points.size(); ++i) {
-            // What was filled in may be wrong as well, and that is no error of a prediction for a setup that is known.
-            const std::vector<std::string>& assumed = scored[i].assumed;
-            const bool is_known =
-                std::all_of(assumed.begin(), assumed.end(), [](const std::string& what) { return what == "verified tokens"; });
             const bool unseen = !scored[i].seen && !scored[i].stands_apart();
-            if (is_known && unseen && (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
-                rows.residuals.push_back(of_table.residuals[i]);
-                rows.points.push_back(of_table.points[i]);
-                rows.measured.push_back(of_table.residuals[i].ratio);
+            if (is_known(scored[i], {"verified tokens"}) && unseen &&
+                (table == &study.given_length || of_table.residuals[i].traits.level >= few_given_from)) {
+                rows.add(*of_table.points[i], of_table.residuals[i]);
             }
         }
     }
-    if (!rows.points.empty()) {
-        const FitRows one = [](std::span<const std::size_t>) { return [](std::size_t) { return 1.0; }; };
-        study.speed_up_intervals = coverage_of(rows, points, parts, one);
-        study.speed_up_residuals = std::move(rows.residuals);
-    }
+    study.speed_up_intervals = intervals_of(std::move(rows), parts, study.speed_up_residuals);
 }
 
 }  // namespace
@@ -402,6 +462,7 @@ ServingStudy study_serving(ServingStudyInput input, const FitParts& fit) {
         study.time_per_token = score_times(study, fit);
     }
     score_speculation(study);
+    make_time_intervals(study);
     make_intervals(study);
     for (std::optional<ErrorTable>* table : {&study.given_length, &study.fitted_length}) {
         if (*table) {

@@ -114,10 +114,12 @@ struct ServingStudy {
     std::optional<ErrorTable> given_length;   ///< speed-up with the accept length that was measured with it
     std::optional<ErrorTable> fitted_length;  ///< with one fitted at the smallest batch of the series, which is not scored
     /// What intervals of recommendations are made of, of citations that no number was fitted to: errors of speed-ups with the
-    /// accept length given and, from 17 requests on, where few of those were measured, with one fitted at the smallest batch;
-    /// and of times per token.
-    std::vector<numerics::CaseResidual> speed_up_residuals, time_residuals;
-    std::vector<FamilyCoverage> speed_up_intervals;                   ///< what intervals from those of other families hold
+    /// accept length given and, from 17 requests on, where few of those were measured, with one fitted at the smallest batch.
+    std::vector<numerics::CaseResidual> speed_up_residuals;
+    /// And of times per token without speculation: of serving runs, and of the steps beside unseen speed-ups
+    /// (ErrorTable::plain_steps) whose source states what they rest on.
+    std::vector<numerics::CaseResidual> time_residuals;
+    std::vector<FamilyCoverage> speed_up_intervals, time_intervals;   ///< what intervals from those of other families hold
     std::vector<ReasonCount> serving_left_out, speculation_left_out;  ///< most rows first
     std::size_t usable_pairs = 0;  ///< speculative rows that no rule on the quality of measurements leaves out
 };
