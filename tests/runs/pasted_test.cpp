@@ -192,6 +192,14 @@ TEST_CASE("metrics of SGLang and TensorRT-LLM become counts") {
     const runs::MeasuredRun sglang = imported("sglang_metrics.txt");
     CHECK(sglang.acceptance(3).drafts == 400);  // 1,010 tokens less the first of ten answers
     CHECK(sglang.acceptance(3).accept_length() == Approx(2.5));
+    // A mean without counts tells no draft length.
+    const std::string mean = "trtllm_spec_decode_acceptance_length{model_name=\"m\"} 2.4\n";
+    CHECK_THROWS_WITH(read(mean), Catch::Contains("--draft-tokens K says it"));
+    runs::RunHints hints;
+    hints.draft_tokens = 3;
+    CHECK(runs::import_run_text(mean, "metrics", hints).cells.front().stated_length == Approx(2.4));
+    hints.draft_tokens = 1;
+    CHECK_THROWS_WITH(runs::import_run_text(mean, "metrics", hints), Catch::Contains("more than can be"));
 }
 
 TEST_CASE("oMLX, llama-benchy and InferenceX") {
