@@ -198,6 +198,24 @@ RunCell& RunBuilder::cell_of_request(double batch, int draft_tokens, double cont
     return cell;
 }
 
+RunCell& RunBuilder::cell_of_line(double batch, int draft_tokens, double context) {
+    constexpr double widest = 1.5;
+    context = context > 0.0 ? context : hints_.context;
+    if (!(context > 0.0)) {
+        return cell_at(batch, draft_tokens, 0.0, 0);
+    }
+    std::vector<ContextClass>& classes = classes_[{draft_tokens, tree_of(draft_tokens).shape(), batch}];
+    const auto spread = [&](const ContextClass& of) { return std::max(of.largest, context) / std::min(of.least, context); };
+    auto nearest =
+        std::min_element(classes.begin(), classes.end(), [&](const auto& a, const auto& b) { return spread(a) < spread(b); });
+    if (nearest == classes.end() || spread(*nearest) > widest) {
+        nearest = classes.insert(classes.end(), {context, context});
+    }
+    nearest->least = std::min(nearest->least, context);
+    nearest->largest = std::max(nearest->largest, context);
+    return cell_at(batch, draft_tokens, context, -1 - (nearest - classes.begin()));
+}
+
 RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, long context_key) {
     batch = batch > 0.0 ? batch : hints_.batch;
     if (!(batch >= 0.0) || batch > sim::largest_batch) {

@@ -73,6 +73,9 @@ public:
     /// The same for one of many requests: those whose contexts lie within one octave share a cell, at the mean of their
     /// contexts weighted by `rounds`.
     RunCell& cell_of_request(double batch, int draft_tokens, double context, double rounds);
+    /// The same for one line of a log: lines whose contexts lie within a factor of 1.5 share a cell, whose context the caller
+    /// averages.
+    RunCell& cell_of_line(double batch, int draft_tokens, double context);
     /// Adds a block of counts, unless it is impossible.
     void count(RunCell& cell, const AcceptanceCounts& block);
     /// An accept length that is printed without counts. Several of one cell become their mean, weighted as the times beside
@@ -128,6 +131,11 @@ private:
     [[nodiscard]] SglangDraft tree_of(int draft_tokens) const;
 
     std::map<std::tuple<int, std::string, double, long, std::string>, std::size_t> cells_;
+    /// Least and largest context of lines that share a cell.
+    struct ContextClass {
+        double least = 0.0, largest = 0.0;
+    };
+    std::map<std::tuple<int, std::string, double>, std::vector<ContextClass>> classes_;
     std::map<std::size_t, double> rounds_of_cells_;
     std::map<std::size_t, double> weights_of_lengths_;  ///< of accept lengths that were stated, by cell
     std::vector<std::string> problems_, contradictions_, formats_;

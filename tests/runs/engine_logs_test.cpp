@@ -311,4 +311,53 @@ TEST_CASE("vLLM's version stands in its first line, too") {
     CHECK(run.identity.version == "0.9.2.dev121+g4c8f64faa");
 }
 
+TEST_CASE("lines of SGLang's log at contexts far apart are loads of their own") {
+    const auto line = [](int context, double rate, int running = 1) {
+        return fmt::format(
+            "[2026-08-01 10:00:00] Decode batch, #running-req: {}, #token: {}, token usage: 0.05, accept len: 2.00, cuda "
+            "graph: "
+            "True, gen throughput (token/s): {}, #queue-req: 0\n",
+            running, context * running, rate);
+    };
+    const auto contexts_of = [](const runs::MeasuredRun& run) {
+        std::string text;
+        for (const runs::RunCell& cell : run.cells) {
+            text += fmt::format("{:g}:{:.0f} ", cell.batch, cell.context);
+        }
+        return text;
+    };
+    const runs::MeasuredRun run = read(
+        line(1000, 100) + line(1100, 100) + line(1200, 100) + line(123'000, 40) + line(123'100, 40) + line(123'200, 40), 3);
+    CHECK(contexts_of(run) == "1:1150 1:123100 ");  // the first line has nothing before it that says whether it is steady
+    CHECK(cells_of(run) == "1/3/1150: 10000, 1/3/123100: 25000");
+    // Contexts that grow from 1,000 to 9,900 during a run are 6 classes of a factor of 1.5.
+    std::string growing;
+    for (int context = 1000; context < 10'000; context += 100) {
+        growing += line(context, 100);
+    }
+    CHECK(read(growing, 3).cells.size() == 6);
+    CHECK(read(line(900, 100) + line(1000, 100) + line(1100, 100) + line(800, 100), 3).cells.size() == 1);
+    CHECK(contexts_of(read(line(1000, 100) + line(1000, 100) + line(1000, 100, 4) + line(1000, 100, 4), 3)) ==
+          "1:1000 4:1000 ");
+}
+
+TEST_CASE("lines of engines that give no time of a round say why") {
+    const auto sglang = [](int running) {
+        return fmt::format(
+            "[2026-08-01 10:00:00] Decode batch, #running-req: {}, #token: 1000, accept len: 2.00, gen throughput (token/s): "
+            "50.00, #queue-req: 0\n",
+            running);
+    };
+    CHECK(says(remarks_of(read(sglang(56) + sglang(13), 3)), "2 lines of decoding gave acceptance, but no time of a round"));
+    CHECK_FALSE(says(remarks_of(read(sglang(13) + sglang(13), 3)), "no time of a round"));
+    const std::string engine =
+        "INFO Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 100.0 tokens/s, Running: 4 reqs\n";
+    const std::string drafts =
+        "INFO SpecDecoding metrics: Mean acceptance length: 2.00, Accepted: 100 tokens, Drafted: 200 tokens, Per-position "
+        "acceptance rate: 0.700, 0.300\n";
+    CHECK(says(remarks_of(read(drafts)), "1 of 1 lines on drafts gave acceptance, but no time of a round: no line on their"));
+    CHECK_FALSE(says(remarks_of(read(drafts)), "requests came or went"));
+    CHECK_FALSE(says(remarks_of(read(engine + drafts + engine + drafts)), "no line on their engine"));
+}
+
 }  // namespace engine_logs_test
