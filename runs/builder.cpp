@@ -314,6 +314,17 @@ void RunBuilder::lacks_draft_tokens(const std::string& sentence) {
     problem(sentence);
 }
 
+int RunBuilder::drafts_stated_below() const {
+    std::set<int> lengths = stated_lengths_;
+    for (const RunCell& cell : run_.cells) {
+        if (cell.draft_tokens > 0 && std::ssize(cell.acceptance.reached) == cell.draft_tokens) {
+            lengths.insert(cell.draft_tokens);
+        }
+    }
+    const bool only = lengths.size() == 1 && !stated_above_;
+    return unknown_drafts_ && only && hints_.draft_tokens < 0 ? *lengths.begin() : 0;
+}
+
 void RunBuilder::contradiction(const std::string& sentence) {
     if (contradictions_.size() < most_run_problems) {
         contradictions_.push_back(placed(sentence));

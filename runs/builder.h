@@ -25,6 +25,7 @@ public:
 
     /// Where reading is, for messages: a line from 1, or 0 for the file as a whole.
     void at_line(long line) { line_ = line; }
+    [[nodiscard]] long line() const { return line_; }
     void format(const std::string& name);
     /// These contradict what was said before: a problem.
     void engine(const std::string& name, const std::string& version = "");
@@ -102,12 +103,9 @@ public:
 
     /// The same where nothing so far says how many tokens a load drafts.
     void lacks_draft_tokens(const std::string& sentence);
-    /// The one draft length that the file states, where a record above the statement lacked it; 0 where none did, or several
-    /// are stated.
-    [[nodiscard]] int drafts_stated_below() const {
-        const bool only = stated_lengths_.size() == 1 && !stated_above_;
-        return unknown_drafts_ && only && hints_.draft_tokens < 0 ? *stated_lengths_.begin() : 0;
-    }
+    /// The one draft length that the file states, or that it counts by position, where a record above the statement lacked it;
+    /// 0 where none did, or several are stated.
+    [[nodiscard]] int drafts_stated_below() const;
 
     /// Why something that looks like measurements is not read; said where nothing else of the file is.
     void unread(const std::string& why) { unread_ = unread_.empty() ? why : unread_; }

@@ -360,4 +360,61 @@ TEST_CASE("lines of engines that give no time of a round say why") {
     CHECK_FALSE(says(remarks_of(read(engine + drafts + engine + drafts)), "no line on their engine"));
 }
 
+TEST_CASE("what llama.cpp sums up below an answer gives its rounds and its positions") {
+    const auto answer = [](int predicted, int accepted, int drafted) {
+        return fmt::format(
+            "slot print_timing: id 0 | task 0 | eval time = 2000.00 ms / {} tokens ( 20.00 ms per token)\n"
+            "slot print_timing: id 0 | task 0 | draft acceptance = 0.50000 ( {} accepted / {} generated)\n",
+            predicted, accepted, drafted);
+    };
+    const auto sums = [](int drafts, int tokens, int accepted, const std::string& rates) {
+        return fmt::format(
+            "statistics draft-mtp: #calls(b,g,a) = 1 60 36, #gen drafts = {}, #acc drafts = 31, #gen tokens = {}, #acc tokens "
+            "= "
+            "{}, {}dur(b,g,a) = 0.004, 184.459, 0.076 ms\n",
+            drafts, tokens, accepted, rates);
+    };
+    // 102 tokens in 58 rounds, of which 36 drafted 52 tokens: some drafted two.
+    const runs::MeasuredRun some = read(answer(103, 44, 52) + sums(36, 52, 44, ""));
+    REQUIRE(some.cells.size() == 1);
+    CHECK(some.cells.front().draft_tokens == 2);
+    CHECK(some.acceptance(2).drafts == 58);
+    CHECK(some.cells.front().round.mean() == Approx(2.0 / 58));
+    CHECK(read(answer(103, 44, 52)).cells.front().draft_tokens == 1);  // 52 of 58 rounds
+    CHECK(read(answer(81, 44, 52)).cells.front().draft_tokens == 2);   // 52 of 36
+    // The sums' rates belong to the answers above them: 100 rounds, then 50 more.
+    const runs::MeasuredRun two = read(answer(251, 150, 200) + sums(100, 200, 150, "#acc rate/pos = (0.800, 0.700), ") +
+                                       answer(121, 70, 100) + sums(150, 300, 220, "#acc rate/pos = (0.800, 0.667), "));
+    CHECK(two.acceptance(2).drafts == 150);
+    CHECK(two.acceptance(2).reached == std::vector<double>{120.0, 100.0});
+    // A thousandth of 20,000 rounds is too coarse for 50 of them.
+    const runs::MeasuredRun coarse =
+        read(answer(50'001, 30'000, 40'000) + sums(20'000, 40'000, 30'000, "#acc rate/pos = (0.800, 0.700), ") +
+             answer(121, 70, 100) + sums(20'050, 40'100, 30'070, "#acc rate/pos = (0.801, 0.700), "));
+    CHECK(coarse.acceptance(2).drafts == 20'050);
+    CHECK(coarse.acceptance(2).drafts_with_positions == 20'000);
+    // They may stand on a line of their own, and tell a table above how much was drafted.
+    const runs::MeasuredRun table = read(
+        "| Config | decode tok/s | VRAM |\n|---|---|---|\n| `--spec-type draft-mtp` | 80.25 | 7 GB |\n| `--spec-type none` | "
+        "50 | 6 "
+        "GB |\n\ndraft acceptance = 0.71053 (108 accepted / 152 generated), mean len = 3.12\n#acc rate/pos = (0.902, 0.725, "
+        "0.490)\n");
+    CHECK(cells_of(table) == "1/0/0: 20000, 0/3/0: 0, 1/3/0: 12461");
+    CHECK(table.acceptance(3).reached == std::vector<double>{46.0, 37.0, 25.0});  // of 51 rounds
+}
+
+TEST_CASE("a speed is no draft length") {
+    const std::string table =
+        "| Config | decode tok/s |\n|---|---|\n| `--spec-type draft-mtp` | {} |\n| `--spec-type none` | 50 |\n";
+    for (const char* rate : {"79.99", "80", "8.25"}) {
+        const std::string text = fmt::format(fmt::runtime(table), rate);
+        CHECK(says(refusal(text), "--draft-tokens K"));
+        CHECK(read(text, 3).cells.size() == 2);
+    }
+    CHECK(says(refusal("- off: 50 tok/s\n- MTP: 80 tok/s\n"), "--draft-tokens K"));
+    CHECK(says(refusal("MTP 80 tok/s, no MTP 50 tok/s\n"), "--draft-tokens K"));
+    CHECK(cells_of(read("MTP 3: 80 tok/s, no MTP: 50 tok/s\n")) == "1/0/0: 20000, 1/3/0: 12500");
+    CHECK(cells_of(read("| off tok/s | MTP K=3 tok/s |\n|---|---|\n| 50 | 80 |\n")) == "1/0/0: 20000, 1/3/0: 12500");
+}
+
 }  // namespace engine_logs_test
