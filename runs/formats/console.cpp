@@ -5,11 +5,16 @@
 #include <cctype>
 #include <map>
 #include <memory>
+#include <optional>
+
+#include <fmt/format.h>
 
 #include "runs/formats/benchmarks.h"
 #include "runs/formats/report_caption.h"
+#include "runs/formats/table_caption.h"
 #include "runs/log_lines.h"
 #include "text/parse_number.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -89,7 +94,7 @@ public:
             return true;
         }
         if (kind_ == Kind::none) {
-            caption_.take(line);
+            take_caption(line);
             return false;
         }
         const std::string_view text = without_prefix(line);
@@ -103,7 +108,7 @@ public:
         }
         if (kind_ == Kind::serving && begins_another(text)) {
             flush(run);
-            caption_.take(line);
+            take_caption(line);
             return false;
         }
         // Where a prefix is as long as that of the header, the label is known to begin after it.
@@ -133,6 +138,31 @@ private:
             caption.take(text);
         }
         return text.starts_with("# ") || text.starts_with("##") || caption.stated().tokens >= 0 || caption.stated().drafting;
+    }
+
+    void take_caption(std::string_view line) {
+        constexpr std::size_t longest = 120;
+        caption_.take(line);
+        const std::string text = text::trimmed(line);
+        const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':');
+        if (text.empty() ||
+            (titles && text.size() < longest && !is_command_line(text) && text.find(" --") == std::string::npos)) {
+            titles_.take(text);
+        }
+    }
+
+    /// Whether the report stands under the name of another model, format or device than the first one, or alone under that of a
+    /// format of fewer bits.
+    bool is_of_another_deployment(RunBuilder& run) {
+        const DeploymentWords own = titles_.deployment();
+        first_ = first_ ? first_ : own;
+        const bool quantised = !own.format.empty() && !own.format.ends_with("16");
+        if (!first_->contradicts(own) && !(first_->format.empty() && quantised)) {
+            return false;
+        }
+        run.remark(fmt::format("{}: the report under {} was left out beside {}: a run is of one deployment", run.file(),
+                               own.text(), first_->any() ? "that of " + first_->text() : "one that names none"));
+        return true;
     }
 
     bool take_entry(std::string_view text, bool whole_label) {
@@ -178,6 +208,10 @@ private:
             return;
         }
         caption_.end_report();
+        titles_.end_paragraph();
+        if (is_of_another_deployment(run)) {
+            return;
+        }
         if (kind == Kind::trtllm) {
             json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
             return read_trtllm_bench(json, run, caption_.stated().tokens);
@@ -232,6 +266,8 @@ private:
     std::vector<Uncounted> uncounted_;
     bool sglang_accepts_ = false;  ///< a report of SGLang's has an accept length
     ReportCaption caption_;
+    TableCaption titles_;                   ///< what they say of the deployment
+    std::optional<DeploymentWords> first_;  ///< of the first report
 };
 
 }  // namespace

@@ -141,4 +141,40 @@ TEST_CASE("files whose drafts yield twice as much at a load are two deployments,
     CHECK(runs::joined({triton, rocm}).elsewhere.empty());
 }
 
+/// What `vllm bench serve` prints, with times per token in milliseconds.
+std::string report(double tpot, const std::string& more = "") {
+    return fmt::format(
+        "============ Serving Benchmark Result ============\nSuccessful requests: 80\nMaximum request concurrency: 8\n"
+        "Total input tokens: 8000\nTotal generated tokens: 8000\nMean TPOT (ms): {}\n{}"
+        "==================================================\n",
+        tpot, more);
+}
+
+TEST_CASE("reports of a serving benchmark under another model, format or device are left out") {
+    const std::string drafts = "Drafts: 4000\nDraft tokens: 8000\nAccepted tokens: 4000\n";
+    const auto both = [&](const std::string& first, const std::string& second) {
+        return read(first + "\n" + report(20) + "\n" + second + "\n" + report(10, drafts));
+    };
+    const std::string all = "8/0/150: 20000, 8/2/150: 10000", plain = "8/0/150: 20000";
+    CHECK(cells_of(both("## A-35B-MTP-FP8 on 2x 5090, MTP off", "## A-35B-MTP-FP8 on 2x 5090, MTP 2")) == all);
+    CHECK(cells_of(both("## A-35B baseline", "## A-35B-speculator.eagle3")) == all);  // the same target
+    for (const auto& [first, second] : {std::pair{"## A-35B-FP8, MTP off", "## A-35B-NVFP4, MTP 2"},
+                                        {"## A-35B baseline", "## B-27B with MTP"},
+                                        {"## Baseline on H100", "## MTP on B200"},
+                                        {"", "### FP8 results with MTP"}}) {
+        const runs::MeasuredRun run = both(first, second);
+        CHECK(cells_of(run) == plain);
+        CHECK(says(remarks_of(run), "was left out beside"));
+    }
+    CHECK(cells_of(both("## A-35B on H100", "## With MTP")) == all);  // a title that names neither is of the same
+}
+
+TEST_CASE("a format is told from a name that holds it") {
+    const runs::MeasuredRun run = read(
+        "| Run | Draft tokens | TPOT ms |\n|---|---|---|\n| `baseline_bf16_c16` | N/A | 8 |\n| `fp8_c16` | N/A | 5 |\n"
+        "| `fp8_spec_n1_c16` | 1 | 4 |\n| `spec_bf16_n1_c16` | 1 | 6 |\n| `spec_kv_fp8_n1_c32` | 1 | 7 |\n");
+    CHECK(cells_of(run) == "16/0/0: 8000, 16/1/0: 6000, 32/1/0: 7000");  // the last names a cache
+    CHECK(says(remarks_of(run), "rows of fp8 beside those of bf16 were left out"));
+}
+
 }  // namespace setups_told_apart_test
