@@ -70,6 +70,8 @@ bool tells_deployment(const std::string& words);
 bool tells_variant(const std::string& words);
 /// The back end that words name ("vulkan"); empty where they name none.
 std::string back_end_in(const std::string& words);
+/// What words of llama.cpp's flags put on which device ("n-cpu-moe 44"); empty where they say nothing of it.
+std::string placement_in(const std::string& words);
 /// How words share a model out ("TP4×DP2").
 struct StatedRanks {
     int tensor = 0, data = 0;  ///< 0: not said

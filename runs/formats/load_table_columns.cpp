@@ -316,7 +316,7 @@ std::string LoadTable::unknown_load() const {
     const bool bare = behind > 0 && (unit.empty() || unit == "k" || unit == "K");
     const bool loaded = has(Role::batch) || has(Role::context) || has(Role::prompt) || has(Role::test) || has(Role::drafts);
     if (columns_.front().role != Role::none || name.empty() || !bare || loaded || names_something_else(name) ||
-        tells_deployment(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
+        tells_deployment(name) || tells_variant(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
         return "";
     }
     const bool arrivals = says(name, "qps") || says(name, "rps") || says(name, "rate") || says(name, "req s");

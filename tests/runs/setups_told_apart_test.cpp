@@ -177,4 +177,21 @@ TEST_CASE("a format is told from a name that holds it") {
     CHECK(says(remarks_of(run), "rows of fp8 beside those of bf16 were left out"));
 }
 
+TEST_CASE("rows that keep other layers or experts on the host are kept apart") {
+    const std::string text =
+        "| config | tok/s |\n|---|---|\n| K=2, `--n-cpu-moe 44` | 25 |\n| K=2, `--n-cpu-moe 32` | 20 |\n| K=0, `--n-cpu-moe "
+        "44` "
+        "| 10 |\n";
+    const runs::MeasuredRun run = read(text);
+    CHECK(cells_of(run) == "1/0/0: 100000, 1/2/0: 40000");
+    REQUIRE(run.elsewhere.size() == 1);
+    CHECK(run.elsewhere.front().variant == "n-cpu-moe 32");
+    CHECK(says(remarks_of(run), "rows of n-cpu-moe 32 are kept apart from those of n-cpu-moe 44"));
+    CHECK(cells_of(read("| ngl | K | tok/s |\n|---|---|---|\n| 99 | 0 | 10 |\n| 99 | 2 | 20 |\n| 20 | 2 | 5 |\n")) ==
+          "1/0/0: 100000, 1/2/0: 50000");
+    CHECK(cells_of(read("| config | tok/s |\n|---|---|\n| `--cpu-moe`, no MTP | 10 |\n| `--cpu-moe` + MTP | 20 |\n| "
+                        "`--n-cpu-moe 40` + MTP | 25 |\n",
+                        2)) == "1/0/0: 100000, 1/2/0: 50000");
+}
+
 }  // namespace setups_told_apart_test
