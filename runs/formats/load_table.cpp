@@ -348,6 +348,25 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     add_cell(plain, drafts, length, measured, run);
 }
 
+double LoadTable::Times::seconds(double batch) const {
+    return tpot > 0.0 ? tpot : rate_of_user > 0.0 ? 1.0 / rate_of_user : batch / rate;
+}
+
+/// Plain decoding takes the same time on any text, so that another time at the same load is of another set-up.
+void LoadTable::compare(const RunCell& before, const Times& measured, double batch) {
+    constexpr double same = 0.1;
+    const bool first =
+        own_loads_.emplace(before.draft_tokens, before.batch, std::lround(before.context), before.variant).second;
+    if (!first || before.draft_tokens > 0 || !before.tpot.known() || !measured.known()) {
+        return;
+    }
+    const double own = measured.seconds(batch), known = before.tpot.mean();
+    if (std::abs(own - known) > same * std::min(own, known)) {
+        contradiction_ = fmt::format("plain decoding takes {:.3g} ms per token in it and {:.3g} ms at the same load before it",
+                                     1e3 * own, 1e3 * known);
+    }
+}
+
 void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
     const std::string test = cell(Role::test);
     const bool states_lengths = has(Role::prompt) || has(Role::output) || has(Role::context) || has(Role::test);
@@ -371,6 +390,7 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
             ": a table that does not say of which model or device it is was left out beside one that does, or the "
             "other way round: a run is of one deployment");
     }
+    compare(measured_at, measured, batch);
     measured_at.concurrency = true;
     measured_at.prompt_tokens = prompt;
     measured_at.output_tokens = output;
@@ -385,10 +405,7 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     if (!has_times(plain)) {
         run.remark(run.file() + ": the table has no column of times per token or of tokens/s, so only acceptance is kept");
     } else {
-        run.time(measured_at.tpot, "a time per token",
-                 measured.tpot > 0.0           ? measured.tpot
-                 : measured.rate_of_user > 0.0 ? 1.0 / measured.rate_of_user
-                                               : batch / measured.rate);
+        run.time(measured_at.tpot, "a time per token", measured.seconds(batch));
     }
     if (const double first = milliseconds(Role::ttft, plain) * 1e-3; first > 0.0 && !only_) {
         run.time(measured_at.ttft, "a TTFT", first);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runs/builder.h"
@@ -31,6 +32,8 @@ public:
     [[nodiscard]] bool names_deployment() const;
     /// Rows at loads that another table has measured are left out: of which deployment these are is not known.
     void keep_apart() { apart_ = true; }
+    /// Why its rows are of another set-up than numbers before it; empty where nothing says so.
+    [[nodiscard]] const std::string& contradiction() const { return contradiction_; }
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
     /// Whether that is a unit which nothing names.
@@ -40,6 +43,8 @@ private:
     struct Times {
         double rate, rate_of_user, tpot;
         [[nodiscard]] bool known() const { return rate > 0.0 || rate_of_user > 0.0 || tpot > 0.0; }
+        /// A time per token with so many requests in flight.
+        [[nodiscard]] double seconds(double batch) const;
     };
 
     std::vector<std::string> split_arrows(std::vector<std::string> cells, bool drafting);
@@ -106,6 +111,7 @@ private:
     [[nodiscard]] double requests(RunBuilder& run) const;
 
     void add(bool plain, RunBuilder& run);
+    void compare(const RunCell& before, const Times& measured, double batch);
     void add_cell(bool plain, int drafts, double length, const Times& times, RunBuilder& run);
 
     const char* format_;
@@ -123,6 +129,8 @@ private:
     std::string variant_, other_variant_;            ///< what the first row ran with, and this one if that is another
     std::string engine_;                             ///< that the first row with one names
     std::string drafter_;                            ///< the kind that the first row with one names
+    std::set<std::tuple<int, double, long, std::string>> own_loads_;  ///< that its rows have measured
+    std::string contradiction_;
     long rows_ = 0, plain_rows_ = 0;
     bool apart_ = false;
 };

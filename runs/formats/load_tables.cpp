@@ -293,6 +293,10 @@ private:
             sides_.emplace(names_);
             table_.emplace(sides_->headings(), caption_);
             keep_apart(*table_);
+            before_ = run.has_measurements() ? std::optional(run) : std::nullopt;
+        }
+        if (!table_->contradiction().empty()) {
+            return true;
         }
         for (std::vector<std::string>& row : sides_->rows(cells)) {
             if (!table_->take(std::move(row), run)) {
@@ -300,9 +304,26 @@ private:
                 return false;
             }
         }
+        if (leave_out_another(*table_, run)) {
+            return true;
+        }
         told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
         keep_ranks(run);
+        return true;
+    }
+
+    /// Whether a table turns out to be of another set-up than numbers before it: then nothing of it is kept.
+    bool leave_out_another(const LoadTable& table, RunBuilder& run) {
+        if (table.contradiction().empty() || !before_) {
+            return false;
+        }
+        const long line = run.line();
+        run = *std::exchange(before_, std::nullopt);
+        run.at_line(line);
+        const std::string title = caption_.title();
+        run.remark(fmt::format("{}: {} was left out, since {}: it is of another set-up; import it by itself", run.file(),
+                               title.empty() ? "a table" : "the table under \"" + title + "\"", table.contradiction()));
         return true;
     }
 
@@ -366,6 +387,7 @@ private:
             bool taken = false;
             std::optional<SideColumns> sides;
             std::optional<LoadTable> table;
+            before_ = run.has_measurements() ? std::optional(run) : std::nullopt;
             for (const Cells& row : rows) {
                 if (!table) {
                     TableCaption caption = caption_;
@@ -379,7 +401,7 @@ private:
                 }
                 const std::vector<Cells> folded = sides->rows(row);
                 taken = std::all_of(folded.begin(), folded.end(), [&](const Cells& each) { return table->take(each, run); });
-                if (!taken) {
+                if (!taken || leave_out_another(*table, run)) {
                     break;
                 }
             }
@@ -404,7 +426,8 @@ private:
     Cells names_;
     std::optional<SideColumns> sides_;
     std::optional<LoadTable> table_;
-    std::vector<Cells> unread_;  ///< rows of a table that is none of loads
+    std::vector<Cells> unread_;         ///< rows of a table that is none of loads
+    std::optional<RunBuilder> before_;  ///< what was read before the table
     TableCaption caption_;
     DeploymentWords deployment_;                              ///< that the lines before the tables say whose rows were taken
     std::optional<bool> told_;                                ///< whether the first table that was taken names its deployment
