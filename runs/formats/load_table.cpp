@@ -337,6 +337,9 @@ void LoadTable::add(bool plain, RunBuilder& run) {
                    ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
         accepted = 0.0;
     }
+    if (!(length > 1.0) && accepted > 0.0 && has_wide_rate(run)) {
+        accepted = 0.0;
+    }
     length = length > 1.0     ? length
              : accepted > 0.0 ? run.length_of_rate(accepted, drafts)
              : accepts        ? length_by_position(drafts)
@@ -346,6 +349,18 @@ void LoadTable::add(bool plain, RunBuilder& run) {
             fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));
     }
     add_cell(plain, drafts, length, measured, run);
+}
+
+/// Whether the row's range of acceptance is too wide for its middle to be a mean; a range is said in any case.
+bool LoadTable::has_wide_rate(RunBuilder& run) const {
+    constexpr double widest = 1.25;
+    const double spread = spread_of_rate();
+    const bool wide = spread > widest || (spread > 0.0 && spread < 1.0 / widest);
+    if (spread > 0.0) {
+        run.remark(fmt::format("{}: acceptance is given as a range (\"{}\"), {}", run.file(), cell(Role::accept_rate),
+                               wide ? "which is too wide for a mean, and was left out" : "whose middle was taken"));
+    }
+    return wide;
 }
 
 double LoadTable::Times::seconds(double batch) const {

@@ -55,6 +55,7 @@ private:
     void take_units_of_others();
     void say_unnamed(RunBuilder& run);
     void settle_meanings();
+    [[nodiscard]] bool counts_drafts(const std::string& depth) const;
     void take_medians();
     void leave_out_beside_means();
     void take_loads();
@@ -82,6 +83,8 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] double length_beside(std::size_t times) const;
     [[nodiscard]] double rate_accepted() const;
+    [[nodiscard]] double spread_of_rate() const;
+    [[nodiscard]] bool has_wide_rate(RunBuilder& run) const;
     [[nodiscard]] bool counts_accepted() const;
     [[nodiscard]] std::string rate_beside_time() const;
     [[nodiscard]] double length_by_position(int drafts) const;

@@ -367,6 +367,16 @@ void LoadTable::say_unnamed(RunBuilder& run) {
     }
 }
 
+/// Whether a cell of "depth" counts drafts and no tokens of context: beside acceptance, a small number, or none where nothing
+/// is accepted.
+bool LoadTable::counts_drafts(const std::string& depth) const {
+    constexpr int most_counted = 32;
+    const int count = whole_number(depth);
+    const bool accepts = has(Role::length) || has(Role::accept_rate);
+    const bool plain = number_of(cell(Role::length)) == 1.0 || number_of(cell(Role::accept_rate)) == 0.0 || caption_.drafting();
+    return accepts && !has(Role::drafts) && count >= 0 && count <= most_counted && (count > 0 || plain);
+}
+
 /// What headings leave open, by the first row and by each other.
 void LoadTable::settle_meanings() {
     constexpr double longest = 17.0;  // an accept length beyond it is a rate in percent
@@ -379,6 +389,9 @@ void LoadTable::settle_meanings() {
         const std::optional<double> number = number_of(row_[i]);
         constexpr double least_answer = 64.0;
         const bool limits = number && *number >= least_answer && std::fmod(*number, least_answer) == 0.0;
+        if (columns_[i].role == Role::context && !trees && name == "depth" && counts_drafts(row_[i])) {
+            columns_[i].role = Role::drafts;
+        }
         if ((columns_[i].role == Role::context && trees && name == "depth") ||
             (columns_[i].role == Role::drafts && name == "n" && (lengths_of_answers || both_rates)) ||  // requests
             (columns_[i].role == Role::output && name.ends_with("tokens") && name.find(' ') == std::string::npos && !limits)) {

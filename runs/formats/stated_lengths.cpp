@@ -128,6 +128,15 @@ int drafts_of_sglang(const std::string& text, const Words& words) {
     return -1;
 }
 
+/// Of "d=3", or "depth 3" alone, as people call the depth of a draft; that of a context is no such small number. Below 0
+/// without.
+int depth_of_drafts(const Words& words) {
+    constexpr int deepest = 16;
+    const bool alone = words.size() == 2 && words.front() == "depth";
+    const int depth = alone ? whole_number(words.back()) : number_after_names(words, {{"d"}});
+    return depth > 0 && depth <= deepest ? depth : -1;
+}
+
 }  // namespace
 
 int drafts_of_setting(const std::string& text) {
@@ -152,7 +161,7 @@ int drafts_of_setting(const std::string& text) {
     }
     const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words),
               beside = within < 0 && names_drafter(plain) ? number_beside_drafter(words) : within;
-    return beside >= 0 ? beside : means_plain(plain) ? 0 : -1;
+    return beside >= 0 ? beside : means_plain(plain) ? 0 : depth_of_drafts(words);
 }
 
 int drafts_of_caption(const std::string& text) {

@@ -206,4 +206,18 @@ TEST_CASE("a table whose plain decoding runs at another speed is of another set-
     CHECK(cells_of(read(table("Run 1", 40, 50) + table("Run 2", 41, 80))) == "1/0/0: 24695, 1/2/0: 16250");
 }
 
+TEST_CASE("a range of acceptance is said, and no mean where it is wide") {
+    const auto table = [](const char* rate) {
+        return fmt::format("| n-max | tok/s | Acceptance |\n|---|---|---|\n| 0 | 20 | - |\n| 2 | 40 | {} |\n", rate);
+    };
+    const runs::MeasuredRun wide = read(table("0.54-0.98"));
+    CHECK(cells_of(wide) == "1/0/0: 50000, 1/2/0: 25000");
+    CHECK(wide.cells.back().stated_length == 0.0);
+    CHECK(says(remarks_of(wide), "(\"0.54-0.98\"), which is too wide for a mean"));
+    const runs::MeasuredRun narrow = read(table("45-53%"));
+    CHECK(narrow.cells.back().stated_length == Approx(1.98));  // 49 % of two
+    CHECK(says(remarks_of(narrow), "(\"45-53%\"), whose middle was taken"));
+    CHECK(read(table("49%")).cells.back().stated_length == Approx(1.98));
+}
+
 }  // namespace setups_told_apart_test
