@@ -199,7 +199,7 @@ RunCell& RunBuilder::cell_of_request(double batch, int draft_tokens, double cont
 }
 
 RunCell& RunBuilder::cell_of_line(double batch, int draft_tokens, double context) {
-    constexpr double widest = 1.5;
+    constexpr double widest = 1.9, few_tokens = 512.0;
     context = context > 0.0 ? context : hints_.context;
     if (!(context > 0.0)) {
         return cell_at(batch, draft_tokens, 0.0, 0);
@@ -208,7 +208,10 @@ RunCell& RunBuilder::cell_of_line(double batch, int draft_tokens, double context
     const auto spread = [&](const ContextClass& of) { return std::max(of.largest, context) / std::min(of.least, context); };
     auto nearest =
         std::min_element(classes.begin(), classes.end(), [&](const auto& a, const auto& b) { return spread(a) < spread(b); });
-    if (nearest == classes.end() || spread(*nearest) > widest) {
+    const auto is_far = [&](const ContextClass& of) {
+        return spread(of) > widest && std::max(of.largest, context) - std::min(of.least, context) > few_tokens;
+    };
+    if (nearest == classes.end() || is_far(*nearest)) {
         nearest = classes.insert(classes.end(), {context, context});
     }
     nearest->least = std::min(nearest->least, context);

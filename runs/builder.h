@@ -74,8 +74,8 @@ public:
     /// The same for one of many requests: those whose contexts lie within one octave share a cell, at the mean of their
     /// contexts weighted by `rounds`.
     RunCell& cell_of_request(double batch, int draft_tokens, double context, double rounds);
-    /// The same for one line of a log: lines whose contexts lie within a factor of 1.5 share a cell, whose context the caller
-    /// averages.
+    /// The same for one line of a log: lines whose contexts lie within a factor of 1.9, or 512 tokens, share a cell, whose
+    /// context the caller averages.
     RunCell& cell_of_line(double batch, int draft_tokens, double context);
     /// Adds a block of counts, unless it is impossible.
     void count(RunCell& cell, const AcceptanceCounts& block);
