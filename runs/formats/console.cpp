@@ -5,16 +5,11 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <optional>
-
-#include <fmt/format.h>
 
 #include "runs/formats/benchmarks.h"
 #include "runs/formats/report_caption.h"
-#include "runs/formats/table_caption.h"
 #include "runs/log_lines.h"
 #include "text/parse_number.h"
-#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -141,28 +136,8 @@ private:
     }
 
     void take_caption(std::string_view line) {
-        constexpr std::size_t longest = 120;
         caption_.take(line);
-        const std::string text = text::trimmed(line);
-        const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':');
-        if (text.empty() ||
-            (titles && text.size() < longest && !is_command_line(text) && text.find(" --") == std::string::npos)) {
-            titles_.take(text);
-        }
-    }
-
-    /// Whether the report stands under the name of another model, format or device than the first one, or alone under that of a
-    /// format of fewer bits.
-    bool is_of_another_deployment(RunBuilder& run) {
-        const DeploymentWords own = titles_.deployment();
-        first_ = first_ ? first_ : own;
-        const bool quantised = !own.format.empty() && !own.format.ends_with("16");
-        if (!first_->contradicts(own) && !(first_->format.empty() && quantised)) {
-            return false;
-        }
-        run.remark(fmt::format("{}: the report under {} was left out beside {}: a run is of one deployment", run.file(),
-                               own.text(), first_->any() ? "that of " + first_->text() : "one that names none"));
-        return true;
+        titles_.take(line);
     }
 
     bool take_entry(std::string_view text, bool whole_label) {
@@ -208,8 +183,7 @@ private:
             return;
         }
         caption_.end_report();
-        titles_.end_paragraph();
-        if (is_of_another_deployment(run)) {
+        if (titles_.leave_out("report", run)) {
             return;
         }
         if (kind == Kind::trtllm) {
@@ -266,8 +240,7 @@ private:
     std::vector<Uncounted> uncounted_;
     bool sglang_accepts_ = false;  ///< a report of SGLang's has an accept length
     ReportCaption caption_;
-    TableCaption titles_;                   ///< what they say of the deployment
-    std::optional<DeploymentWords> first_;  ///< of the first report
+    ReportTitles titles_;
 };
 
 }  // namespace

@@ -169,6 +169,17 @@ TEST_CASE("reports of a serving benchmark under another model, format or device 
     CHECK(cells_of(both("## A-35B on H100", "## With MTP")) == all);  // a title that names neither is of the same
 }
 
+TEST_CASE("tables of metrics under another format are left out") {
+    const auto table = [](const char* title, int plain, int drafts) {
+        return fmt::format("## {}\n\n| Metric | MTP=off | MTP k=2 |\n|---|---|---|\n| TPOT (ms) | {} | {} |\n\n", title, plain,
+                           drafts);
+    };
+    const runs::MeasuredRun run = read(table("FP8", 10, 8) + table("BF16", 20, 12));
+    CHECK(cells_of(run) == "0/0/0: 10000, 0/2/0: 8000");
+    CHECK(says(remarks_of(run), "the table under bf16 was left out beside that of fp8"));
+    CHECK(cells_of(read(table("Run 1", 10, 8) + table("Run 2", 20, 12))) == "0/0/0: 15000, 0/2/0: 10000");
+}
+
 TEST_CASE("a format is told from a name that holds it") {
     const runs::MeasuredRun run = read(
         "| Run | Draft tokens | TPOT ms |\n|---|---|---|\n| `baseline_bf16_c16` | N/A | 8 |\n| `fp8_c16` | N/A | 5 |\n"
