@@ -291,6 +291,10 @@ bool names_something_else(const std::string& words) {
                             "hardware", "backend", "quant", "precision"});
 }
 
+bool names_repetition(const std::string& words) {
+    return is_any(words, {"run", "trial", "seed", "iteration", "iter", "rep", "repeat", "id", "no", "attempt"});
+}
+
 bool tells_deployment(const std::string& words) {
     return is_any(words, {"model",    "main model", "target model", "draft model",  "target",       "gpu",       "device",
                           "hardware", "card",       "quant",        "quantization", "quantisation", "precision", "format",

@@ -64,6 +64,8 @@ bool names_look_up(const std::string& words);
 std::string drafter_in(const std::string& words);
 /// Headings of what is no setting of the drafter, although its cells may hold a word that means one ("Llama base").
 bool names_something_else(const std::string& words);
+/// Headings of what numbers repeated measurements ("run", "trial").
+bool names_repetition(const std::string& words);
 /// Headings of what a run has one of: its model, device, format, ranks.
 bool tells_deployment(const std::string& words);
 /// Headings of how a target and drafter are run that should not change what is accepted: back end, build, cache, device.

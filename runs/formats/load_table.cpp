@@ -85,8 +85,8 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     if (passes_over(run)) {
         return true;
     }
-    if (const std::string other = other_deployment(); !other.empty()) {
-        run.remark(run.file() + ": " + other);
+    if (const std::string other = other_deployment(), setup = other_setup(); !other.empty() || !setup.empty()) {
+        run.remark(run.file() + ": " + (other.empty() ? setup : other));
         return true;
     }
     tell_variant(run);
@@ -370,16 +370,49 @@ double LoadTable::Times::seconds(double batch) const {
 /// Plain decoding takes the same time on any text, so that another time at the same load is of another set-up.
 void LoadTable::compare(const RunCell& before, const Times& measured, double batch) {
     constexpr double same = 0.1;
-    const bool first =
-        own_loads_.emplace(before.draft_tokens, before.batch, std::lround(before.context), before.variant).second;
-    if (!first || before.draft_tokens > 0 || !before.tpot.known() || !measured.known()) {
+    if (before.draft_tokens > 0 || !measured.known()) {
         return;
     }
-    const double own = measured.seconds(batch), known = before.tpot.mean();
-    if (std::abs(own - known) > same * std::min(own, known)) {
+    const double own = measured.seconds(batch);
+    const auto differs = [&](double other) { return std::abs(own - other) > same * std::min(own, other); };
+    const auto [load, first] = own_loads_.emplace(
+        std::tuple{before.draft_tokens, before.batch, std::lround(before.context), before.variant}, OwnLoad{row_, own});
+    if (!first && differs(load->second.seconds)) {
+        found_apart_ = found_apart_ ? found_apart_ : column_apart(load->second.row);
+    } else if (first && before.tpot.known() && differs(before.tpot.mean())) {
         contradiction_ = fmt::format("plain decoding takes {:.3g} ms per token in it and {:.3g} ms at the same load before it",
-                                     1e3 * own, 1e3 * known);
+                                     1e3 * own, 1e3 * before.tpot.mean());
     }
+}
+
+/// The first column before those of times that tells this row from another one; nothing where that names texts or drafts.
+std::optional<std::size_t> LoadTable::column_apart(const std::vector<std::string>& other) const {
+    for (std::size_t i = 0; i < columns_.size() && i < other.size() && !is_time(columns_[i].role); ++i) {
+        const bool labels = columns_[i].role == Role::none || columns_[i].role == Role::setup;
+        if (!labels || plain_words(row_[i]) == plain_words(other[i])) {
+            continue;
+        }
+        const auto drafts = [](const std::string& cell) {
+            return drafts_of_setting(cell) >= 0 || names_drafter(plain_words(cell));
+        };
+        const std::string name = plain_words(names_[i]);
+        const bool same_setup = names_something_else(name) || (names_repetition(name) && number_of(row_[i]));
+        return same_setup || drafts(row_[i]) || drafts(other[i]) ? std::nullopt : std::optional(i);
+    }
+    return std::nullopt;
+}
+
+/// Why the row is of another set-up by the column that tells them apart; empty where it is not.
+std::string LoadTable::other_setup() {
+    const std::string own = apart_by_ && *apart_by_ < row_.size() ? row_[*apart_by_] : std::string();
+    apart_ = apart_.empty() ? own : apart_;
+    if (own.empty() || plain_words(own) == plain_words(apart_)) {
+        return {};
+    }
+    return fmt::format(
+        "rows of \"{}\" were left out beside those of \"{}\", since plain decoding runs at another speed with "
+        "it: a run is of one deployment",
+        own, apart_);
 }
 
 void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
@@ -399,7 +432,7 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     run.variant(other_variant_);
     RunCell& measured_at = run.cell(batch, drafts, mean_context);
     run.variant("");
-    if (apart_ && measured_at.tpot.known()) {
+    if (keeps_apart_ && measured_at.tpot.known()) {
         return run.remark(
             run.file() +
             ": a table that does not say of which model or device it is was left out beside one that does, or the "

@@ -31,9 +31,14 @@ public:
     /// Whether a column or the caption names its model, format or device.
     [[nodiscard]] bool names_deployment() const;
     /// Rows at loads that another table has measured are left out: of which deployment these are is not known.
-    void keep_apart() { apart_ = true; }
+    void keep_apart() { keeps_apart_ = true; }
     /// Why its rows are of another set-up than numbers before it; empty where nothing says so.
     [[nodiscard]] const std::string& contradiction() const { return contradiction_; }
+    /// The column that tells set-ups apart, where rows of plain decoding that are alike but for it run at different speeds: the
+    /// table is to be read anew with that column.
+    [[nodiscard]] std::optional<std::size_t> found_apart() const { return found_apart_; }
+    /// Only rows that say the same in this column as the first row are of the run.
+    void keep_apart_by(std::size_t column) { apart_by_ = column; }
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
     /// Whether that is a unit which nothing names.
@@ -115,6 +120,8 @@ private:
 
     void add(bool plain, RunBuilder& run);
     void compare(const RunCell& before, const Times& measured, double batch);
+    [[nodiscard]] std::optional<std::size_t> column_apart(const std::vector<std::string>& other) const;
+    [[nodiscard]] std::string other_setup();
     void add_cell(bool plain, int drafts, double length, const Times& times, RunBuilder& run);
 
     const char* format_;
@@ -132,10 +139,17 @@ private:
     std::string variant_, other_variant_;            ///< what the first row ran with, and this one if that is another
     std::string engine_;                             ///< that the first row with one names
     std::string drafter_;                            ///< the kind that the first row with one names
-    std::set<std::tuple<int, double, long, std::string>> own_loads_;  ///< that its rows have measured
+    /// A row that measured a load first.
+    struct OwnLoad {
+        std::vector<std::string> row;
+        double seconds = 0.0;  ///< per token
+    };
+    std::map<std::tuple<int, double, long, std::string>, OwnLoad> own_loads_;  ///< by draft tokens, batch, context, variant
+    std::optional<std::size_t> apart_by_, found_apart_;
+    std::string apart_;  ///< what that column says in the first row
     std::string contradiction_;
     long rows_ = 0, plain_rows_ = 0;
-    bool apart_ = false;
+    bool keeps_apart_ = false;
 };
 
 }  // namespace treeline::runs::run_formats_of

@@ -308,15 +308,13 @@ void LoadTable::take_rates_by_speedup(RunBuilder& run) {
 
 /// Why rows cannot be told apart: they begin with a number of which nothing says what it is. Empty where they do not.
 std::string LoadTable::unknown_load() const {
-    static const std::vector<std::string> repeats = {"run", "trial",  "seed", "iteration", "iter",
-                                                     "rep", "repeat", "id",   "no",        "attempt"};
     const std::string name = plain_words(names_.front());
     const std::size_t behind = std::min(row_.front().find_first_not_of("0123456789"), row_.front().size());
     const std::string unit = row_.front().substr(behind);
     const bool bare = behind > 0 && (unit.empty() || unit == "k" || unit == "K");
     const bool loaded = has(Role::batch) || has(Role::context) || has(Role::prompt) || has(Role::test) || has(Role::drafts);
     if (columns_.front().role != Role::none || name.empty() || !bare || loaded || names_something_else(name) ||
-        tells_deployment(name) || tells_variant(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
+        tells_deployment(name) || tells_variant(name) || names_repetition(name)) {
         return "";
     }
     const bool arrivals = says(name, "qps") || says(name, "rps") || says(name, "rate") || says(name, "req s");

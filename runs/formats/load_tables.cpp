@@ -268,6 +268,7 @@ private:
         names_ = std::move(names);
         caption_.end_paragraph();
         table_.reset();
+        read_apart_ = false;
         unread_.clear();
     }
 
@@ -293,10 +294,15 @@ private:
             sides_.emplace(names_);
             table_.emplace(sides_->headings(), caption_);
             keep_apart(*table_);
-            before_ = run.has_measurements() ? std::optional(run) : std::nullopt;
+            before_ = run;
+            rows_.clear();
         }
         if (!table_->contradiction().empty()) {
             return true;
+        }
+        constexpr std::size_t most_kept = 1024;
+        if (rows_.size() < most_kept) {
+            rows_.emplace_back(run.line(), cells);
         }
         for (std::vector<std::string>& row : sides_->rows(cells)) {
             if (!table_->take(std::move(row), run)) {
@@ -307,6 +313,7 @@ private:
         if (leave_out_another(*table_, run)) {
             return true;
         }
+        read_apart(run);
         told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
         keep_ranks(run);
@@ -325,6 +332,27 @@ private:
         run.remark(fmt::format("{}: {} was left out, since {}: it is of another set-up; import it by itself", run.file(),
                                title.empty() ? "a table" : "the table under \"" + title + "\"", table.contradiction()));
         return true;
+    }
+
+    /// Reads the table anew where a column of it turns out to tell set-ups apart.
+    void read_apart(RunBuilder& run) {
+        const std::optional<std::size_t> column = table_->found_apart();
+        if (!column || read_apart_) {
+            return;
+        }
+        const long line = run.line();
+        run = *before_;
+        table_.emplace(sides_->headings(), caption_);
+        keep_apart(*table_);
+        table_->keep_apart_by(*column);
+        read_apart_ = true;
+        for (const auto& [number, cells] : rows_) {
+            run.at_line(number);
+            for (std::vector<std::string>& row : sides_->rows(cells)) {
+                table_->take(std::move(row), run);
+            }
+        }
+        run.at_line(line);
     }
 
     /// How the lines before a table share the model out; replicas are none of a run.
@@ -387,7 +415,7 @@ private:
             bool taken = false;
             std::optional<SideColumns> sides;
             std::optional<LoadTable> table;
-            before_ = run.has_measurements() ? std::optional(run) : std::nullopt;
+            before_ = run;
             for (const Cells& row : rows) {
                 if (!table) {
                     TableCaption caption = caption_;
@@ -426,8 +454,10 @@ private:
     Cells names_;
     std::optional<SideColumns> sides_;
     std::optional<LoadTable> table_;
-    std::vector<Cells> unread_;         ///< rows of a table that is none of loads
-    std::optional<RunBuilder> before_;  ///< what was read before the table
+    std::vector<Cells> unread_;                 ///< rows of a table that is none of loads
+    std::optional<RunBuilder> before_;          ///< what was read before the table
+    std::vector<std::pair<long, Cells>> rows_;  ///< of the table, with their lines
+    bool read_apart_ = false;                   ///< it was read anew
     TableCaption caption_;
     DeploymentWords deployment_;                              ///< that the lines before the tables say whose rows were taken
     std::optional<bool> told_;                                ///< whether the first table that was taken names its deployment

@@ -217,6 +217,29 @@ TEST_CASE("a table whose plain decoding runs at another speed is of another set-
     CHECK(cells_of(read(table("Run 1", 40, 50) + table("Run 2", 41, 80))) == "1/0/0: 24695, 1/2/0: 16250");
 }
 
+TEST_CASE("rows between which plain decoding changes its speed are of set-ups that a column tells apart") {
+    const auto table = [](const char* heading, const char* first, const char* second, double speed) {
+        return fmt::format(
+            "| {0} | K | tok/s |\n|---|---|---|\n| {1} | 2 | 80 |\n| {2} | 2 | 20 |\n| {1} | 0 | 50 |\n| {2} | 0 | {3} |\n| "
+            "{2} | 4 "
+            "| 30 |\n",
+            heading, first, second, speed);
+    };
+    for (const auto& [heading, first, second] :
+         {std::tuple{"Power", "300W", "600W"}, {"config", "all on GPU", "-ot exps=CPU"}, {"host", "a", "b"}}) {
+        const runs::MeasuredRun run = read(table(heading, first, second, 10));
+        CHECK(cells_of(run) == "1/0/0: 20000, 1/2/0: 12500");
+        CHECK(run.elsewhere.empty());
+        CHECK(says(remarks_of(run), fmt::format("rows of \"{}\" were left out beside those of \"{}\"", second, first)));
+        CHECK_FALSE(says(remarks_of(run), "averaged"));
+        // Within a tenth of each other: 20 and 21.05 ms, 12.5 and 50 ms.
+        CHECK(cells_of(read(table(heading, first, second, 47.5))) == "1/0/0: 20526, 1/2/0: 31250, 1/4/0: 33333");
+    }
+    // Texts and repetitions are averaged.
+    CHECK(cells_of(read(table("task", "code", "prose", 10))) == "1/0/0: 60000, 1/2/0: 31250, 1/4/0: 33333");
+    CHECK(cells_of(read(table("run", "1", "2", 10))) == "1/0/0: 60000, 1/2/0: 31250, 1/4/0: 33333");
+}
+
 TEST_CASE("a range of acceptance is said, and no mean where it is wide") {
     const auto table = [](const char* rate) {
         return fmt::format("| n-max | tok/s | Acceptance |\n|---|---|---|\n| 0 | 20 | - |\n| 2 | 40 | {} |\n", rate);
