@@ -115,10 +115,10 @@ std::string defect_of_later_drafts(const runs::RunCell& cell) {
         const double rate = positions[i] / positions[i - 1], error = std::sqrt(rate * (1.0 - rate) / reached);
         if (rate <= noise || rate + 2.0 * error < drop * before) {
             return fmt::format(
-                "At {}, draft {} is accepted in {} of the rounds that reach it, draft {} in {}{}: what follows draft {} is "
-                "made "
-                "from wrong states or positions (a report of that kind: speculators issue 613).",
-                at(cell), i + 1, percent(rate), i, percent(before), i == 1 ? " of all" : "", i);
+                "At {}, draft {} is accepted in {} of the rounds that reach it, {} in {}: what follows {} is made from wrong "
+                "states or positions (a report of that kind: speculators issue 613).",
+                at(cell), i + 1, percent(rate), i == 1 ? "the first draft" : fmt::format("draft {}", i),
+                percent(before) + (i == 1 ? " of all" : ""), i == 1 ? "the first draft" : fmt::format("draft {}", i));
         }
         before = rate;
     }

@@ -429,6 +429,9 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                  written = has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output;
     // "0" is a short context, and no unknown one.
     const double mean_context = context ? std::max(read + written, 1.0) : read + written;
+    if (!has_times(plain) && !(length >= 1.0)) {
+        return run.remark(run.file() + ": rows that give neither a time nor an accept length were left out");
+    }
     run.variant(other_variant_);
     RunCell& measured_at = run.cell(batch, drafts, mean_context);
     run.variant("");

@@ -252,6 +252,7 @@ TEST_CASE("a range of acceptance is said, and no mean where it is wide") {
     CHECK(narrow.cells.back().stated_length == Approx(1.98));  // 49 % of two
     CHECK(says(remarks_of(narrow), "(\"45-53%\"), whose middle was taken"));
     CHECK(read(table("49%")).cells.back().stated_length == Approx(1.98));
+    CHECK(read("| n-max | Acceptance |\n|---|---|\n| 2 | 49% |\n| 3 | 0.54-0.98 |\n").cells.size() == 1);
 }
 
 }  // namespace setups_told_apart_test
