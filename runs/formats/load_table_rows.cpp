@@ -41,7 +41,7 @@ RowOf what_row_is_of(const std::string& label) {
     const std::string words = plain_words(label.substr(0, label.find('(')));
     const auto ends = [&](std::initializer_list<const char*> phrases) {
         return std::any_of(phrases.begin(), phrases.end(),
-                           [&](const std::string phrase) { return words == phrase || words.ends_with(" " + phrase); });
+                           [&](const std::string& phrase) { return words == phrase || words.ends_with(" " + phrase); });
     };
     if (ends({"acceptance", "accept", "accept rate", "acceptance rate", "acceptance ratio", "accepted"})) {
         return RowOf::acceptance;

@@ -106,6 +106,12 @@ std::string target_in(const std::string& model) {
     return target;
 }
 
+/// "draft model qwen3-0.6b": the word at `at` is not of the target.
+bool is_of_drafter(const std::vector<std::string>& words, std::size_t at) {
+    const auto drafts = [&](std::size_t i) { return is_any_word(words[i], {"draft", "drafter"}); };
+    return (at > 0 && drafts(at - 1)) || (at > 1 && words[at - 1] == "model" && drafts(at - 2));
+}
+
 /// The format that words name at `at`; "8 bit", "8bit" and "8-bit" are one. Empty where they name none.
 std::string format_at(const std::vector<std::string>& words, std::size_t at) {
     const std::string& word = words[at];
@@ -231,10 +237,11 @@ DeploymentWords deployment_in(std::string_view text) {
     DeploymentWords found;
     const std::vector<std::string> words = whole_words(text);
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (found.model.empty() && names_size(words[i])) {
+        const bool of_target = !is_of_drafter(words, i);
+        if (of_target && found.model.empty() && names_size(words[i])) {
             found.model = target_in(words[i]);
         }
-        found.format = found.format.empty() ? format_at(words, i) : found.format;
+        found.format = of_target && found.format.empty() ? format_at(words, i) : found.format;
         found.device = found.device.empty() ? device_at(words, i) : found.device;
     }
     return found;

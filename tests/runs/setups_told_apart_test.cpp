@@ -166,6 +166,7 @@ TEST_CASE("reports of a serving benchmark under another model, format or device 
         CHECK(cells_of(run) == plain);
         CHECK(says(remarks_of(run), "was left out beside"));
     }
+    CHECK(cells_of(both("## A-35B baseline", "## With draft model A-1B-Q8_0")) == all);
     CHECK(cells_of(both("## A-35B on H100", "## With MTP")) == all);  // a title that names neither is of the same
 }
 
