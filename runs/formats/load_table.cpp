@@ -74,6 +74,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     if (first && !understand(run)) {
         return false;
     }
+    if (first) {
+        before_ = run;
+    }
     run.format(format_);
     if (unnamed) {
         run.remark(run.file() + ": columns without a heading were left out");

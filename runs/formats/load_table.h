@@ -32,6 +32,8 @@ public:
     [[nodiscard]] bool names_deployment() const;
     /// Rows at loads that another table has measured are left out: of which deployment these are is not known.
     void keep_apart() { keeps_apart_ = true; }
+    /// What was read before its first row; once it is a table.
+    [[nodiscard]] const std::optional<RunBuilder>& before() const { return before_; }
     /// Why its rows are of another set-up than numbers before it; empty where nothing says so.
     [[nodiscard]] const std::string& contradiction() const { return contradiction_; }
     /// The column that tells set-ups apart, where rows of plain decoding that are alike but for it run at different speeds: the
@@ -148,6 +150,7 @@ private:
     std::optional<std::size_t> apart_by_, found_apart_;
     std::string apart_;  ///< what that column says in the first row
     std::string contradiction_;
+    std::optional<RunBuilder> before_;
     long rows_ = 0, plain_rows_ = 0;
     bool keeps_apart_ = false;
 };

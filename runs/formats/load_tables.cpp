@@ -23,6 +23,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
+/// A longer table is not read anew.
+constexpr std::size_t most_kept_rows = 1024;
+
 Cells cells_between_bars(std::string_view line) {
     const std::string bars = with_plain_bars(line);
     const std::size_t first = bars.find('|'), last = bars.find_last_not_of(" \t\r");
@@ -294,14 +297,12 @@ private:
             sides_.emplace(names_);
             table_.emplace(sides_->headings(), caption_);
             keep_apart(*table_);
-            before_ = run;
             rows_.clear();
         }
         if (!table_->contradiction().empty()) {
             return true;
         }
-        constexpr std::size_t most_kept = 1024;
-        if (rows_.size() < most_kept) {
+        if (rows_.size() < most_kept_rows) {
             rows_.emplace_back(run.line(), cells);
         }
         for (std::vector<std::string>& row : sides_->rows(cells)) {
@@ -322,11 +323,11 @@ private:
 
     /// Whether a table turns out to be of another set-up than numbers before it: then nothing of it is kept.
     bool leave_out_another(const LoadTable& table, RunBuilder& run) {
-        if (table.contradiction().empty() || !before_) {
+        if (table.contradiction().empty()) {
             return false;
         }
         const long line = run.line();
-        run = *std::exchange(before_, std::nullopt);
+        run = *table.before();
         run.at_line(line);
         const std::string title = caption_.title();
         run.remark(fmt::format("{}: {} was left out, since {}: it is of another set-up; import it by itself", run.file(),
@@ -337,11 +338,11 @@ private:
     /// Reads the table anew where a column of it turns out to tell set-ups apart.
     void read_apart(RunBuilder& run) {
         const std::optional<std::size_t> column = table_->found_apart();
-        if (!column || read_apart_) {
+        if (!column || read_apart_ || rows_.size() == most_kept_rows) {
             return;
         }
         const long line = run.line();
-        run = *before_;
+        run = *table_->before();
         table_.emplace(sides_->headings(), caption_);
         keep_apart(*table_);
         table_->keep_apart_by(*column);
@@ -415,7 +416,6 @@ private:
             bool taken = false;
             std::optional<SideColumns> sides;
             std::optional<LoadTable> table;
-            before_ = run;
             for (const Cells& row : rows) {
                 if (!table) {
                     TableCaption caption = caption_;
@@ -455,7 +455,6 @@ private:
     std::optional<SideColumns> sides_;
     std::optional<LoadTable> table_;
     std::vector<Cells> unread_;                 ///< rows of a table that is none of loads
-    std::optional<RunBuilder> before_;          ///< what was read before the table
     std::vector<std::pair<long, Cells>> rows_;  ///< of the table, with their lines
     bool read_apart_ = false;                   ///< it was read anew
     TableCaption caption_;
