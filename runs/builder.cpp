@@ -198,6 +198,27 @@ RunCell& RunBuilder::cell_of_request(double batch, int draft_tokens, double cont
     return cell;
 }
 
+RunCell& RunBuilder::cell_of_line(double batch, int draft_tokens, double context) {
+    constexpr double widest = 1.9, few_tokens = 512.0;
+    context = context > 0.0 ? context : hints_.context;
+    if (!(context > 0.0)) {
+        return cell_at(batch, draft_tokens, 0.0, 0);
+    }
+    std::vector<ContextClass>& classes = classes_[{draft_tokens, tree_of(draft_tokens).shape(), batch}];
+    const auto spread = [&](const ContextClass& of) { return std::max(of.largest, context) / std::min(of.least, context); };
+    auto nearest =
+        std::min_element(classes.begin(), classes.end(), [&](const auto& a, const auto& b) { return spread(a) < spread(b); });
+    const auto is_far = [&](const ContextClass& of) {
+        return spread(of) > widest && std::max(of.largest, context) - std::min(of.least, context) > few_tokens;
+    };
+    if (nearest == classes.end() || is_far(*nearest)) {
+        nearest = classes.insert(classes.end(), {context, context});
+    }
+    nearest->least = std::min(nearest->least, context);
+    nearest->largest = std::max(nearest->largest, context);
+    return cell_at(batch, draft_tokens, context, -1 - (nearest - classes.begin()));
+}
+
 RunCell& RunBuilder::cell_at(double batch, int draft_tokens, double context, long context_key) {
     batch = batch > 0.0 ? batch : hints_.batch;
     if (!(batch >= 0.0) || batch > sim::largest_batch) {
@@ -294,6 +315,17 @@ void RunBuilder::lacks_draft_tokens(const std::string& sentence) {
     stated_above_ = unknown_drafts_ ? stated_above_ : !stated_lengths_.empty();
     unknown_drafts_ = true;
     problem(sentence);
+}
+
+int RunBuilder::drafts_stated_below() const {
+    std::set<int> lengths = stated_lengths_;
+    for (const RunCell& cell : run_.cells) {
+        if (cell.draft_tokens > 0 && std::ssize(cell.acceptance.reached) == cell.draft_tokens) {
+            lengths.insert(cell.draft_tokens);
+        }
+    }
+    const bool only = lengths.size() == 1 && !stated_above_;
+    return unknown_drafts_ && only && hints_.draft_tokens < 0 ? *lengths.begin() : 0;
 }
 
 void RunBuilder::contradiction(const std::string& sentence) {

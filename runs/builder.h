@@ -25,6 +25,7 @@ public:
 
     /// Where reading is, for messages: a line from 1, or 0 for the file as a whole.
     void at_line(long line) { line_ = line; }
+    [[nodiscard]] long line() const { return line_; }
     void format(const std::string& name);
     /// These contradict what was said before: a problem.
     void engine(const std::string& name, const std::string& version = "");
@@ -73,6 +74,9 @@ public:
     /// The same for one of many requests: those whose contexts lie within one octave share a cell, at the mean of their
     /// contexts weighted by `rounds`.
     RunCell& cell_of_request(double batch, int draft_tokens, double context, double rounds);
+    /// The same for one line of a log: lines whose contexts lie within a factor of 1.9, or 512 tokens, share a cell, whose
+    /// context the caller averages.
+    RunCell& cell_of_line(double batch, int draft_tokens, double context);
     /// Adds a block of counts, unless it is impossible.
     void count(RunCell& cell, const AcceptanceCounts& block);
     /// An accept length that is printed without counts. Several of one cell become their mean, weighted as the times beside
@@ -99,12 +103,9 @@ public:
 
     /// The same where nothing so far says how many tokens a load drafts.
     void lacks_draft_tokens(const std::string& sentence);
-    /// The one draft length that the file states, where a record above the statement lacked it; 0 where none did, or several
-    /// are stated.
-    [[nodiscard]] int drafts_stated_below() const {
-        const bool only = stated_lengths_.size() == 1 && !stated_above_;
-        return unknown_drafts_ && only && hints_.draft_tokens < 0 ? *stated_lengths_.begin() : 0;
-    }
+    /// The one draft length that the file states, or that it counts by position, where a record above the statement lacked it;
+    /// 0 where none did, or several are stated.
+    [[nodiscard]] int drafts_stated_below() const;
 
     /// Why something that looks like measurements is not read; said where nothing else of the file is.
     void unread(const std::string& why) { unread_ = unread_.empty() ? why : unread_; }
@@ -128,6 +129,11 @@ private:
     [[nodiscard]] SglangDraft tree_of(int draft_tokens) const;
 
     std::map<std::tuple<int, std::string, double, long, std::string>, std::size_t> cells_;
+    /// Least and largest context of lines that share a cell.
+    struct ContextClass {
+        double least = 0.0, largest = 0.0;
+    };
+    std::map<std::tuple<int, std::string, double>, std::vector<ContextClass>> classes_;
     std::map<std::size_t, double> rounds_of_cells_;
     std::map<std::size_t, double> weights_of_lengths_;  ///< of accept lengths that were stated, by cell
     std::vector<std::string> problems_, contradictions_, formats_;

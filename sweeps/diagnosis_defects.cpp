@@ -24,6 +24,9 @@ constexpr double collapse = 2.0;
 constexpr double perfection = 0.98;
 /// A later draft is accepted more easily than the first by a few percent, where texts are easy.
 constexpr double jump = 0.3;
+/// Of the rate of the draft before it, a later draft of a trained drafter keeps 0.6 at least, given that it is reached (249
+/// public series by position).
+constexpr double drop = 0.25;
 /// Rounds from which shares are taken seriously.
 constexpr double least_rounds = 40.0;
 
@@ -94,15 +97,32 @@ std::string defect_of_order(const runs::RunCell& cell) {
     return "";
 }
 
-std::string defect_of_first_alone(const runs::RunCell& cell) {
+/// Whether all drafts were of the full length: where some end early, later positions are reached less often.
+bool has_fixed_length(const runs::AcceptanceCounts& counts, std::size_t positions) {
+    constexpr double nearly = 0.95;
+    return counts.drafted <= 0.0 || counts.draft_length() >= nearly * static_cast<double>(positions);
+}
+
+/// A draft that is accepted far less easily than the one before it.
+std::string defect_of_later_drafts(const runs::RunCell& cell) {
     const std::vector<double> positions = cell.acceptance.positions();
-    return positions.size() < 2 || positions[0] * cell.acceptance.drafts < least_rounds || positions[1] > noise * positions[0]
-               ? ""
-               : fmt::format(
-                     "At {}, draft 2 is accepted in {} of the rounds that reach it, the first draft in {} of all: what follows "
-                     "the "
-                     "first draft is made from wrong states or positions (a report of that kind: speculators issue 613).",
-                     at(cell), percent(positions[1] / positions[0]), percent(positions[0]));
+    double before = positions.empty() ? 0.0 : positions.front();
+    for (std::size_t i = 1; i < positions.size() && has_fixed_length(cell.acceptance, positions.size()); ++i) {
+        const double reached = positions[i - 1] * cell.acceptance.drafts;
+        if (reached < least_rounds) {
+            break;
+        }
+        const double rate = positions[i] / positions[i - 1], error = std::sqrt(rate * (1.0 - rate) / reached);
+        if (rate <= noise || rate + 2.0 * error < drop * before) {
+            return fmt::format(
+                "At {}, draft {} is accepted in {} of the rounds that reach it, {} in {}: what follows {} is made from wrong "
+                "states or positions (a report of that kind: speculators issue 613).",
+                at(cell), i + 1, percent(rate), i == 1 ? "the first draft" : fmt::format("draft {}", i),
+                percent(before) + (i == 1 ? " of all" : ""), i == 1 ? "the first draft" : fmt::format("draft {}", i));
+        }
+        before = rate;
+    }
+    return "";
 }
 
 /// Two loads between which what drafts yield collapses; null where none do.
@@ -231,7 +251,7 @@ std::string diagnosis::defects_of(const DiagnosisInput& input) {
     take(defect_of_variant(input));
     take(defect_of_batch(cells));
     take(defect_of_length(cells));
-    for (const auto& defect : {defect_of_noise, defect_of_first_alone, defect_of_perfection, defect_of_order}) {
+    for (const auto& defect : {defect_of_noise, defect_of_later_drafts, defect_of_perfection, defect_of_order}) {
         const auto found = std::find_if(cells.begin(), cells.end(), [&](const runs::RunCell& cell) {
             return counts_enough(cell) && !defect(cell).empty();
         });

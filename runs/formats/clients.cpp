@@ -142,8 +142,9 @@ void read_inferencex(const RunJson& json, RunBuilder& run) {
     if (tpot > 0.0) {
         run.time(cell.tpot, "a TPOT", tpot * unit);
     }
-    if (const auto first = number_at(figures, "mean_ttft"); first && *first > 0.0) {
-        run.time(cell.ttft, "a TTFT", *first * unit);
+    if (const double first = number_at(figures, "mean_ttft").value_or(number_at(figures, "median_ttft").value_or(0.0));
+        first > 0.0) {
+        run.time(cell.ttft, "a TTFT", first * unit);
     }
     if (const auto rate = number_at(figures, "output_tput_per_gpu"); rate && *rate > 0.0 && devices > 0.0) {
         cell.tokens_per_second.add(*rate * devices);

@@ -89,7 +89,7 @@ public:
             return true;
         }
         if (kind_ == Kind::none) {
-            caption_.take(line);
+            take_caption(line);
             return false;
         }
         const std::string_view text = without_prefix(line);
@@ -103,7 +103,7 @@ public:
         }
         if (kind_ == Kind::serving && begins_another(text)) {
             flush(run);
-            caption_.take(line);
+            take_caption(line);
             return false;
         }
         // Where a prefix is as long as that of the header, the label is known to begin after it.
@@ -133,6 +133,11 @@ private:
             caption.take(text);
         }
         return text.starts_with("# ") || text.starts_with("##") || caption.stated().tokens >= 0 || caption.stated().drafting;
+    }
+
+    void take_caption(std::string_view line) {
+        caption_.take(line);
+        titles_.take(line);
     }
 
     bool take_entry(std::string_view text, bool whole_label) {
@@ -178,6 +183,9 @@ private:
             return;
         }
         caption_.end_report();
+        if (titles_.leave_out("report", run)) {
+            return;
+        }
         if (kind == Kind::trtllm) {
             json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
             return read_trtllm_bench(json, run, caption_.stated().tokens);
@@ -232,6 +240,7 @@ private:
     std::vector<Uncounted> uncounted_;
     bool sglang_accepts_ = false;  ///< a report of SGLang's has an accept length
     ReportCaption caption_;
+    ReportTitles titles_;
 };
 
 }  // namespace

@@ -92,6 +92,7 @@ public:
         const bool accepts =
             line.find("draft acceptance") != std::string_view::npos && line.find("accepted /") != std::string_view::npos;
         const bool sums = line.find("#calls(b,g,a)") != std::string_view::npos;
+        const bool positions = pending_ && !sums && take_positions(line);
         if (reads || decodes || accepts || sums) {
             run.format(of_fork_ ? "a log of ik_llama.cpp" : "a log of llama.cpp");
             run.engine(of_fork_ ? "ik_llama.cpp" : "llama.cpp");
@@ -120,12 +121,13 @@ public:
             take_acceptance(line, run);
         } else if (sums) {
             take_sums(line);
+            flush_answer(run);
         } else if (ends && line.find("release") != std::string_view::npos) {
             flush(run);
         } else if (!reads && !decodes && !accepts && !sums && (line.starts_with('#') || line.starts_with("**"))) {
             heading_.take(line);
         }
-        return reads || decodes || accepts || sums;
+        return reads || decodes || accepts || sums || positions;
     }
 
     void finish(RunBuilder& run) override {
@@ -223,16 +225,40 @@ private:
             number_after(line, "mean acceptance length =").value_or(number_after(line, "mean len =").value_or(0.0));
         of.rates = numbers_after(line, "acceptance rate per position =");
         of.rates = of.rates.empty() ? numbers_after(line, "acc per pos =") : of.rates;
-        if (!milliseconds_) {
-            return add_untimed(of, run);
-        }
+        flush_answer(run);
+        pending_ = Answer{of, milliseconds_.has_value(), run.line()};
         milliseconds_.reset();
+    }
+
+    /// "#acc rate/pos = (0.902, 0.725)" on a line of its own, below the answer that it is of.
+    bool take_positions(std::string_view line) {
+        const std::vector<double> rates = numbers_after(line, "#acc rate/pos");
+        pending_->of.rates = pending_->of.rates.empty() ? rates : pending_->of.rates;
+        return !rates.empty();
+    }
+
+    /// Adds the answer whose acceptance waited for what the lines below it say of its positions.
+    void flush_answer(RunBuilder& run) {
+        if (!pending_) {
+            return;
+        }
+        const long line = run.line();
+        Answer answer = *std::exchange(pending_, std::nullopt);
+        run.at_line(answer.line);
+        answer.timed ? add_timed(answer.of, run) : add_untimed(answer.of, run);
+        run.at_line(line);
+    }
+
+    void add_timed(LlamaGeneration& of, RunBuilder& run) {
+        const double rounds = std::max(1.0, rounds_of(of));
+        if (of.rates.empty() && longest_ > 0) {
+            of.length = std::max(longest_, longest_by_mean(of.drafted, rounds));
+        }
         add_llama_generation(run, of);
         counted_ = true;
-        const double rounds = std::max(1.0, rounds_of(of));
-        last_draft_length_ =
-            run.draft_tokens_or(of.rates.empty() ? static_cast<int>(std::max(1L, std::lround(of.drafted / rounds)))
-                                                 : static_cast<int>(of.rates.size()));
+        last_draft_length_ = run.draft_tokens_or(of.length > 0      ? of.length
+                                                 : of.rates.empty() ? longest_by_mean(of.drafted, rounds)
+                                                                    : static_cast<int>(of.rates.size()));
     }
 
     /// A request whose time is not in the log: its rounds follow from the printed mean, or from the draft length.
@@ -253,7 +279,7 @@ private:
             counts.reached.push_back(std::round(rate * counts.drafts));
             counts.drafts_with_positions = counts.drafts;
         }
-        last_draft_length_ = stated > 0 ? stated : static_cast<int>(std::max(1L, std::lround(of.drafted / counts.drafts)));
+        last_draft_length_ = stated > 0 ? stated : std::max(longest_, longest_by_mean(of.drafted, counts.drafts));
         run.count(run.cell(0.0, last_draft_length_), counts);
         counted_ = true;
     }
@@ -303,6 +329,7 @@ private:
 
     /// Sums since the start: the last line has them all.
     void take_sums(std::string_view line) {
+        std::string of_drafter;
         if (const std::size_t named = line.find("statistics"); named != std::string_view::npos) {
             std::istringstream in{std::string(line.substr(named, 200))};
             std::string word, drafter;
@@ -310,6 +337,7 @@ private:
             drafter = drafter.substr(0, drafter.find(':'));
             if (number_after(line, "#gen drafts").value_or(0.0) > 0.0) {
                 (drafter.starts_with("draft-") ? drafter_ : lookup_) = drafter;
+                of_drafter = drafter;
             }
         }
         const std::vector<double> times = numbers_after(line, "dur(b,g,a)");
@@ -328,7 +356,57 @@ private:
                 sums_.reached.push_back(std::round(rate * *drafts));
             }
             sums_.drafts_with_positions = sums_.reached.empty() ? 0.0 : *drafts;
+            if (*drafts > 0.0) {
+                tell_answer(of_drafter);
+            }
         }
+    }
+
+    /// What the sums grew by is the answer above them where it drafted and accepted as much: then its drafts and positions are
+    /// known. Of a single drafter they tell its longest draft in any case.
+    void tell_answer(const std::string& drafter) {
+        const AcceptanceCounts before = std::exchange(sums_of_[drafter], sums_);  // larger where the server started anew
+        AcceptanceCounts grown = sums_;
+        if (before.drafts < sums_.drafts && before.drafted <= sums_.drafted && before.accepted <= sums_.accepted) {
+            grown.drafts -= before.drafts;
+            grown.drafted -= before.drafted;
+            grown.accepted -= before.accepted;
+            for (std::size_t i = 0; i < grown.reached.size() && i < before.reached.size(); ++i) {
+                grown.reached[i] = std::max(0.0, grown.reached[i] - before.reached[i]);
+            }
+        }
+        const int longest =
+            sums_.reached.empty() ? longest_by_mean(sums_.drafted, sums_.drafts) : static_cast<int>(sums_.reached.size());
+        longest_ = sums_of_.size() == 1 ? std::max(longest_, longest) : 0;
+        if (!pending_ || pending_->of.drafted != grown.drafted || pending_->of.accepted != grown.accepted) {
+            return;
+        }
+        // Rounds without a draft take time, too: where no mean is printed, those that drafted are not told apart from them.
+        LlamaGeneration& of = pending_->of;
+        const bool drafted_alone = of.mean_length > 1.0 || !pending_->timed;
+        of.mean_length = drafted_alone ? 1.0 + grown.accepted / grown.drafts : 0.0;
+        const double rounds = drafted_alone ? grown.drafts : std::max(grown.drafts, rounds_of(of));
+        if (of.rates.empty() && are_exact(grown)) {
+            for (const double reached : grown.reached) {
+                of.rates.push_back(reached / rounds);
+            }
+        }
+    }
+
+    /// Whether positions by the difference of two sums can be counts: rates of long sums, in three decimals, are too coarse for
+    /// a short answer.
+    bool are_exact(const AcceptanceCounts& grown) const {
+        constexpr double printed = 0.0005, least = 0.01;
+        double accepted = 0.0, before = grown.drafts;
+        for (const double reached : grown.reached) {
+            if (reached > before) {
+                return false;
+            }
+            before = reached;
+            accepted += reached;
+        }
+        return printed * sums_.drafts <= std::max(0.5, least * grown.drafts) &&
+               std::abs(accepted - grown.accepted) <= least * grown.accepted;
     }
 
     /// Where no line of a request told its acceptance.
@@ -336,14 +414,15 @@ private:
         if (counted_ || sums_.drafts <= 0.0 || sums_.drafted <= 0.0) {
             return;
         }
-        const auto length = static_cast<int>(sums_.reached.empty() ? std::lround(std::clamp(sums_.draft_length(), 1.0, 1e6))
-                                                                   : std::ssize(sums_.reached));
+        const int length =
+            sums_.reached.empty() ? longest_by_mean(sums_.drafted, sums_.drafts) : static_cast<int>(sums_.reached.size());
         last_draft_length_ = run.draft_tokens_or(length);
         run.count(run.cell(0.0, last_draft_length_), sums_);
         run.remark("Acceptance is from llama.cpp's sums over the whole log, which tell no time of a round.");
     }
 
     void flush(RunBuilder& run) {
+        flush_answer(run);
         if (milliseconds_) {
             const double milliseconds = *milliseconds_;
             milliseconds_.reset();
@@ -361,7 +440,17 @@ private:
         }
     }
 
+    /// An answer, the line of its acceptance, and whether its time is known.
+    struct Answer {
+        LlamaGeneration of;
+        bool timed = false;
+        long line = 0;
+    };
+
     std::optional<double> milliseconds_, predicted_;
+    std::optional<Answer> pending_;
+    std::map<std::string, AcceptanceCounts> sums_of_;  ///< the last ones, by drafter
+    int longest_ = 0;                                  ///< tokens of a draft by the sums; 0: not known
     double prompt_ = 0.0, drafting_ms_ = 0.0, drafting_calls_ = 0.0;
     int last_draft_length_ = 0;
     int stated_ = -1;                     ///< draft tokens by the heading or command above the answer whose time is pending

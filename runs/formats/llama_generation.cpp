@@ -22,6 +22,11 @@ double rounds_of(const LlamaGeneration& of) {
     return counted;
 }
 
+int longest_by_mean(double drafted, double rounds) {
+    constexpr double miscounted = 0.1, longest = 1e6;
+    return static_cast<int>(std::clamp(std::ceil(drafted / rounds - miscounted), 1.0, longest));
+}
+
 void add_llama_generation(RunBuilder& run, const LlamaGeneration& of) {
     if (!(of.predicted > 0.0) || !(of.milliseconds > 0.0)) {
         return run.problem("says that it generated nothing, or in no time");
@@ -51,9 +56,8 @@ void add_llama_generation(RunBuilder& run, const LlamaGeneration& of) {
         counts.reached.push_back(std::round(rate * counts.drafts));
         counts.drafts_with_positions = counts.drafts;
     }
-    // Drafts that end early are shorter in the mean than the longest, which is no shorter than what is accepted.
-    const auto by_mean = static_cast<int>(
-        std::max({1L, std::lround(of.drafted / counts.drafts), std::lround(std::ceil(counts.accepted / counts.drafts))}));
+    const int by_mean = std::max(longest_by_mean(of.drafted, counts.drafts),
+                                 static_cast<int>(std::lround(std::ceil(counts.accepted / counts.drafts))));
     const int drafts = run.draft_tokens_or(of.length > 0      ? of.length
                                            : of.rates.empty() ? by_mean
                                                               : static_cast<int>(of.rates.size()));

@@ -20,6 +20,10 @@ struct LlamaGeneration {
 /// told by the printed mean.
 double rounds_of(const LlamaGeneration& of);
 
+/// Tokens of the longest of some drafts, by their mean: those that end early are shorter. Rounds that are miscounted by one
+/// lengthen the mean by a little, which makes no further token.
+int longest_by_mean(double drafted, double rounds);
+
 /// Counts and the time of a round of one answer, or of a plain step where nothing was drafted.
 void add_llama_generation(RunBuilder& run, const LlamaGeneration& of);
 

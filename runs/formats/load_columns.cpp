@@ -291,6 +291,10 @@ bool names_something_else(const std::string& words) {
                             "hardware", "backend", "quant", "precision"});
 }
 
+bool names_repetition(const std::string& words) {
+    return is_any(words, {"run", "trial", "seed", "iteration", "iter", "rep", "repeat", "id", "no", "attempt"});
+}
+
 bool tells_deployment(const std::string& words) {
     return is_any(words, {"model",    "main model", "target model", "draft model",  "target",       "gpu",       "device",
                           "hardware", "card",       "quant",        "quantization", "quantisation", "precision", "format",
@@ -330,7 +334,12 @@ bool tells_variant(const std::string& words) {
                                 "attn",
                                 "attention backend",
                                 "attn backend",
-                                "draft attention backend"};
+                                "draft attention backend",
+                                "n cpu moe",
+                                "ncmoe",
+                                "ngl",
+                                "n gpu layers",
+                                "gpu layers"};
     return is_any(words, names);
 }
 
@@ -341,6 +350,18 @@ std::string back_end_in(const std::string& words) {
     };
     const auto found = std::find_if(names.begin(), names.end(), named);
     return found == names.end() ? std::string() : *found;
+}
+
+std::string placement_in(const std::string& words) {
+    static const std::vector<std::pair<std::string, std::string>> counted = {
+        {"n cpu moe", "n-cpu-moe"}, {"ncmoe", "n-cpu-moe"}, {"n gpu layers", "ngl"}, {"gpu layers", "ngl"}, {"ngl", "ngl"}};
+    for (const auto& [phrase, name] : counted) {
+        if (const std::size_t at = (" " + words).find(" " + phrase + " "); at != std::string::npos) {
+            const std::string rest = words.substr(at + phrase.size() + 1), value = rest.substr(0, rest.find(' '));
+            return number_of(value) || value == "all" ? name + " " + value : "";
+        }
+    }
+    return says(words, "cpu moe") || says(words, "cmoe") ? "cpu-moe" : "";
 }
 
 StatedRanks ranks_in(const std::string& words) {

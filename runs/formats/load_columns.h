@@ -64,12 +64,16 @@ bool names_look_up(const std::string& words);
 std::string drafter_in(const std::string& words);
 /// Headings of what is no setting of the drafter, although its cells may hold a word that means one ("Llama base").
 bool names_something_else(const std::string& words);
+/// Headings of what numbers repeated measurements ("run", "trial").
+bool names_repetition(const std::string& words);
 /// Headings of what a run has one of: its model, device, format, ranks.
 bool tells_deployment(const std::string& words);
 /// Headings of how a target and drafter are run that should not change what is accepted: back end, build, cache, device.
 bool tells_variant(const std::string& words);
 /// The back end that words name ("vulkan"); empty where they name none.
 std::string back_end_in(const std::string& words);
+/// What words of llama.cpp's flags put on which device ("n-cpu-moe 44"); empty where they say nothing of it.
+std::string placement_in(const std::string& words);
 /// How words share a model out ("TP4×DP2").
 struct StatedRanks {
     int tensor = 0, data = 0;  ///< 0: not said

@@ -74,6 +74,9 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     if (first && !understand(run)) {
         return false;
     }
+    if (first) {
+        before_ = run;
+    }
     run.format(format_);
     if (unnamed) {
         run.remark(run.file() + ": columns without a heading were left out");
@@ -85,8 +88,8 @@ bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
     if (passes_over(run)) {
         return true;
     }
-    if (const std::string other = other_deployment(); !other.empty()) {
-        run.remark(run.file() + ": " + other);
+    if (const std::string other = other_deployment(), setup = other_setup(); !other.empty() || !setup.empty()) {
+        run.remark(run.file() + ": " + (other.empty() ? setup : other));
         return true;
     }
     tell_variant(run);
@@ -337,6 +340,9 @@ void LoadTable::add(bool plain, RunBuilder& run) {
                    ": a threshold (p-min) ends drafts, so that rates of acceptance give no accept length, and were left out");
         accepted = 0.0;
     }
+    if (!(length > 1.0) && accepted > 0.0 && has_wide_rate(run)) {
+        accepted = 0.0;
+    }
     length = length > 1.0     ? length
              : accepted > 0.0 ? run.length_of_rate(accepted, drafts)
              : accepts        ? length_by_position(drafts)
@@ -346,6 +352,70 @@ void LoadTable::add(bool plain, RunBuilder& run) {
             fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));
     }
     add_cell(plain, drafts, length, measured, run);
+}
+
+/// Whether the row's range of acceptance is too wide for its middle to be a mean; a range is said in any case.
+bool LoadTable::has_wide_rate(RunBuilder& run) const {
+    constexpr double widest = 1.25;
+    const double spread = spread_of_rate();
+    const bool wide = spread > widest || (spread > 0.0 && spread < 1.0 / widest);
+    if (spread > 0.0) {
+        run.remark(fmt::format("{}: acceptance is given as a range (\"{}\"), {}", run.file(), cell(Role::accept_rate),
+                               wide ? "which is too wide for a mean, and was left out" : "whose middle was taken"));
+    }
+    return wide;
+}
+
+double LoadTable::Times::seconds(double batch) const {
+    return tpot > 0.0 ? tpot : rate_of_user > 0.0 ? 1.0 / rate_of_user : batch / rate;
+}
+
+/// Plain decoding takes the same time on any text, so that another time at the same load is of another set-up.
+void LoadTable::compare(const RunCell& before, const Times& measured, double batch) {
+    constexpr double same = 0.1;
+    if (before.draft_tokens > 0 || !measured.known()) {
+        return;
+    }
+    const double own = measured.seconds(batch);
+    const auto differs = [&](double other) { return std::abs(own - other) > same * std::min(own, other); };
+    const auto [load, first] = own_loads_.emplace(
+        std::tuple{before.draft_tokens, before.batch, std::lround(before.context), before.variant}, OwnLoad{row_, own});
+    if (!first && differs(load->second.seconds)) {
+        found_apart_ = found_apart_ ? found_apart_ : column_apart(load->second.row);
+    } else if (first && before.tpot.known() && differs(before.tpot.mean())) {
+        contradiction_ = fmt::format("plain decoding takes {:.3g} ms per token in it and {:.3g} ms at the same load before it",
+                                     1e3 * own, 1e3 * before.tpot.mean());
+    }
+}
+
+/// The first column before those of times that tells this row from another one; nothing where that names texts or drafts.
+std::optional<std::size_t> LoadTable::column_apart(const std::vector<std::string>& other) const {
+    for (std::size_t i = 0; i < columns_.size() && i < other.size() && !is_time(columns_[i].role); ++i) {
+        const bool labels = columns_[i].role == Role::none || columns_[i].role == Role::setup;
+        if (!labels || plain_words(row_[i]) == plain_words(other[i])) {
+            continue;
+        }
+        const auto drafts = [](const std::string& cell) {
+            return drafts_of_setting(cell) >= 0 || names_drafter(plain_words(cell));
+        };
+        const std::string name = plain_words(names_[i]);
+        const bool same_setup = names_something_else(name) || (names_repetition(name) && number_of(row_[i]));
+        return same_setup || drafts(row_[i]) || drafts(other[i]) ? std::nullopt : std::optional(i);
+    }
+    return std::nullopt;
+}
+
+/// Why the row is of another set-up by the column that tells them apart; empty where it is not.
+std::string LoadTable::other_setup() {
+    const std::string own = apart_by_ && *apart_by_ < row_.size() ? row_[*apart_by_] : std::string();
+    apart_ = apart_.empty() ? own : apart_;
+    if (own.empty() || plain_words(own) == plain_words(apart_)) {
+        return {};
+    }
+    return fmt::format(
+        "rows of \"{}\" were left out beside those of \"{}\", since plain decoding runs at another speed with "
+        "it: a run is of one deployment",
+        own, apart_);
 }
 
 void LoadTable::add_cell(bool plain, int drafts, double length, const Times& measured, RunBuilder& run) {
@@ -362,15 +432,19 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
                  written = has(Role::context) && !heading_names_answer() ? 0.0 : 0.5 * output;
     // "0" is a short context, and no unknown one.
     const double mean_context = context ? std::max(read + written, 1.0) : read + written;
+    if (!has_times(plain) && !(length >= 1.0)) {
+        return run.remark(run.file() + ": rows that give neither a time nor an accept length were left out");
+    }
     run.variant(other_variant_);
     RunCell& measured_at = run.cell(batch, drafts, mean_context);
     run.variant("");
-    if (apart_ && measured_at.tpot.known()) {
+    if (keeps_apart_ && measured_at.tpot.known()) {
         return run.remark(
             run.file() +
             ": a table that does not say of which model or device it is was left out beside one that does, or the "
             "other way round: a run is of one deployment");
     }
+    compare(measured_at, measured, batch);
     measured_at.concurrency = true;
     measured_at.prompt_tokens = prompt;
     measured_at.output_tokens = output;
@@ -385,10 +459,7 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     if (!has_times(plain)) {
         run.remark(run.file() + ": the table has no column of times per token or of tokens/s, so only acceptance is kept");
     } else {
-        run.time(measured_at.tpot, "a time per token",
-                 measured.tpot > 0.0           ? measured.tpot
-                 : measured.rate_of_user > 0.0 ? 1.0 / measured.rate_of_user
-                                               : batch / measured.rate);
+        run.time(measured_at.tpot, "a time per token", measured.seconds(batch));
     }
     if (const double first = milliseconds(Role::ttft, plain) * 1e-3; first > 0.0 && !only_) {
         run.time(measured_at.ttft, "a TTFT", first);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "runs/builder.h"
@@ -30,7 +31,16 @@ public:
     /// Whether a column or the caption names its model, format or device.
     [[nodiscard]] bool names_deployment() const;
     /// Rows at loads that another table has measured are left out: of which deployment these are is not known.
-    void keep_apart() { apart_ = true; }
+    void keep_apart() { keeps_apart_ = true; }
+    /// What was read before its first row; once it is a table.
+    [[nodiscard]] const std::optional<RunBuilder>& before() const { return before_; }
+    /// Why its rows are of another set-up than numbers before it; empty where nothing says so.
+    [[nodiscard]] const std::string& contradiction() const { return contradiction_; }
+    /// The column that tells set-ups apart, where rows of plain decoding that are alike but for it run at different speeds: the
+    /// table is to be read anew with that column.
+    [[nodiscard]] std::optional<std::size_t> found_apart() const { return found_apart_; }
+    /// Only rows that say the same in this column as the first row are of the run.
+    void keep_apart_by(std::size_t column) { apart_by_ = column; }
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
     /// Whether that is a unit which nothing names.
@@ -40,6 +50,8 @@ private:
     struct Times {
         double rate, rate_of_user, tpot;
         [[nodiscard]] bool known() const { return rate > 0.0 || rate_of_user > 0.0 || tpot > 0.0; }
+        /// A time per token with so many requests in flight.
+        [[nodiscard]] double seconds(double batch) const;
     };
 
     std::vector<std::string> split_arrows(std::vector<std::string> cells, bool drafting);
@@ -50,6 +62,7 @@ private:
     void take_units_of_others();
     void say_unnamed(RunBuilder& run);
     void settle_meanings();
+    [[nodiscard]] bool counts_drafts(const std::string& depth) const;
     void take_medians();
     void leave_out_beside_means();
     void take_loads();
@@ -77,6 +90,8 @@ private:
     [[nodiscard]] double number(Role role, bool plain = false) const;
     [[nodiscard]] double length_beside(std::size_t times) const;
     [[nodiscard]] double rate_accepted() const;
+    [[nodiscard]] double spread_of_rate() const;
+    [[nodiscard]] bool has_wide_rate(RunBuilder& run) const;
     [[nodiscard]] bool counts_accepted() const;
     [[nodiscard]] std::string rate_beside_time() const;
     [[nodiscard]] double length_by_position(int drafts) const;
@@ -106,6 +121,9 @@ private:
     [[nodiscard]] double requests(RunBuilder& run) const;
 
     void add(bool plain, RunBuilder& run);
+    void compare(const RunCell& before, const Times& measured, double batch);
+    [[nodiscard]] std::optional<std::size_t> column_apart(const std::vector<std::string>& other) const;
+    [[nodiscard]] std::string other_setup();
     void add_cell(bool plain, int drafts, double length, const Times& times, RunBuilder& run);
 
     const char* format_;
@@ -123,8 +141,18 @@ private:
     std::string variant_, other_variant_;            ///< what the first row ran with, and this one if that is another
     std::string engine_;                             ///< that the first row with one names
     std::string drafter_;                            ///< the kind that the first row with one names
+    /// A row that measured a load first.
+    struct OwnLoad {
+        std::vector<std::string> row;
+        double seconds = 0.0;  ///< per token
+    };
+    std::map<std::tuple<int, double, long, std::string>, OwnLoad> own_loads_;  ///< by draft tokens, batch, context, variant
+    std::optional<std::size_t> apart_by_, found_apart_;
+    std::string apart_;  ///< what that column says in the first row
+    std::string contradiction_;
+    std::optional<RunBuilder> before_;
     long rows_ = 0, plain_rows_ = 0;
-    bool apart_ = false;
+    bool keeps_apart_ = false;
 };
 
 }  // namespace treeline::runs::run_formats_of

@@ -308,15 +308,13 @@ void LoadTable::take_rates_by_speedup(RunBuilder& run) {
 
 /// Why rows cannot be told apart: they begin with a number of which nothing says what it is. Empty where they do not.
 std::string LoadTable::unknown_load() const {
-    static const std::vector<std::string> repeats = {"run", "trial",  "seed", "iteration", "iter",
-                                                     "rep", "repeat", "id",   "no",        "attempt"};
     const std::string name = plain_words(names_.front());
     const std::size_t behind = std::min(row_.front().find_first_not_of("0123456789"), row_.front().size());
     const std::string unit = row_.front().substr(behind);
     const bool bare = behind > 0 && (unit.empty() || unit == "k" || unit == "K");
     const bool loaded = has(Role::batch) || has(Role::context) || has(Role::prompt) || has(Role::test) || has(Role::drafts);
     if (columns_.front().role != Role::none || name.empty() || !bare || loaded || names_something_else(name) ||
-        tells_deployment(name) || std::find(repeats.begin(), repeats.end(), name) != repeats.end()) {
+        tells_deployment(name) || tells_variant(name) || names_repetition(name)) {
         return "";
     }
     const bool arrivals = says(name, "qps") || says(name, "rps") || says(name, "rate") || says(name, "req s");
@@ -367,6 +365,16 @@ void LoadTable::say_unnamed(RunBuilder& run) {
     }
 }
 
+/// Whether a cell of "depth" counts drafts and no tokens of context: beside acceptance, a small number, or none where nothing
+/// is accepted.
+bool LoadTable::counts_drafts(const std::string& depth) const {
+    constexpr int most_counted = 32;
+    const int count = whole_number(depth);
+    const bool accepts = has(Role::length) || has(Role::accept_rate);
+    const bool plain = number_of(cell(Role::length)) == 1.0 || number_of(cell(Role::accept_rate)) == 0.0 || caption_.drafting();
+    return accepts && !has(Role::drafts) && count >= 0 && count <= most_counted && (count > 0 || plain);
+}
+
 /// What headings leave open, by the first row and by each other.
 void LoadTable::settle_meanings() {
     constexpr double longest = 17.0;  // an accept length beyond it is a rate in percent
@@ -379,6 +387,9 @@ void LoadTable::settle_meanings() {
         const std::optional<double> number = number_of(row_[i]);
         constexpr double least_answer = 64.0;
         const bool limits = number && *number >= least_answer && std::fmod(*number, least_answer) == 0.0;
+        if (columns_[i].role == Role::context && !trees && name == "depth" && counts_drafts(row_[i])) {
+            columns_[i].role = Role::drafts;
+        }
         if ((columns_[i].role == Role::context && trees && name == "depth") ||
             (columns_[i].role == Role::drafts && name == "n" && (lengths_of_answers || both_rates)) ||  // requests
             (columns_[i].role == Role::output && name.ends_with("tokens") && name.find(' ') == std::string::npos && !limits)) {

@@ -103,6 +103,17 @@ double LoadTable::rate_accepted() const {
     return rate > 1.0 || whole.find('%') != std::string::npos ? 0.01 * rate : rate;
 }
 
+/// The end of a range of acceptance ("45-53%", "0.54-0.98") over its beginning; 0 where the row gives none.
+double LoadTable::spread_of_rate() const {
+    const std::string own = cell(Role::accept_rate);
+    const std::size_t dash = std::min(own.find('-', 1), own.find("\u2013"));
+    if (dash == std::string::npos || own.find_first_of("/(") < dash) {
+        return 0.0;
+    }
+    const double begin = number_of(own.substr(0, dash)).value_or(0.0), middle = mean_of_runs(own).value_or(0.0);
+    return begin > 0.0 && middle != begin ? (2.0 * middle - begin) / begin : 0.0;
+}
+
 /// Of the row, by its own column, by what it says of its setting ("MTP n=3", "baseline") or by the caption; below 0 where
 /// nothing says it.
 int LoadTable::drafts_of_row() const {

@@ -41,7 +41,7 @@ RowOf what_row_is_of(const std::string& label) {
     const std::string words = plain_words(label.substr(0, label.find('(')));
     const auto ends = [&](std::initializer_list<const char*> phrases) {
         return std::any_of(phrases.begin(), phrases.end(),
-                           [&](const std::string phrase) { return words == phrase || words.ends_with(" " + phrase); });
+                           [&](const std::string& phrase) { return words == phrase || words.ends_with(" " + phrase); });
     };
     if (ends({"acceptance", "accept", "accept rate", "acceptance rate", "acceptance ratio", "accepted"})) {
         return RowOf::acceptance;
@@ -270,7 +270,7 @@ std::string LoadTable::other_deployment() {
     return {};
 }
 
-/// What the row says that it ran with: its back end, build, cache, device.
+/// What the row says that it ran with: its back end, build, cache, device, and what lies on which of them.
 std::string LoadTable::variant_of_row() const {
     std::string variant;
     const auto add = [&](const std::string& word) {
@@ -286,6 +286,7 @@ std::string LoadTable::variant_of_row() const {
             add(usage ? "" : number && unit_of(row_[i]).empty() ? names_[i] + " " + row_[i] : row_[i]);
         } else if (columns_[i].role == Role::setup || (columns_[i].role == Role::none && !number)) {
             add(back_end_in(plain_words(row_[i])));
+            add(placement_in(plain_words(row_[i])));
             add(deployment_in(lower_case_of(row_[i])).device);
         }
     }

@@ -23,6 +23,9 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
+/// A longer table is not read anew.
+constexpr std::size_t most_kept_rows = 1024;
+
 Cells cells_between_bars(std::string_view line) {
     const std::string bars = with_plain_bars(line);
     const std::size_t first = bars.find('|'), last = bars.find_last_not_of(" \t\r");
@@ -268,6 +271,7 @@ private:
         names_ = std::move(names);
         caption_.end_paragraph();
         table_.reset();
+        read_apart_ = false;
         unread_.clear();
     }
 
@@ -293,6 +297,13 @@ private:
             sides_.emplace(names_);
             table_.emplace(sides_->headings(), caption_);
             keep_apart(*table_);
+            rows_.clear();
+        }
+        if (!table_->contradiction().empty()) {
+            return true;
+        }
+        if (rows_.size() < most_kept_rows) {
+            rows_.emplace_back(run.line(), cells);
         }
         for (std::vector<std::string>& row : sides_->rows(cells)) {
             if (!table_->take(std::move(row), run)) {
@@ -300,10 +311,49 @@ private:
                 return false;
             }
         }
+        if (leave_out_another(*table_, run)) {
+            return true;
+        }
+        read_apart(run);
         told_ = told_.value_or(table_->names_deployment());
         deployment_.add(caption_.deployment());
         keep_ranks(run);
         return true;
+    }
+
+    /// Whether a table turns out to be of another set-up than numbers before it: then nothing of it is kept.
+    bool leave_out_another(const LoadTable& table, RunBuilder& run) {
+        if (table.contradiction().empty()) {
+            return false;
+        }
+        const long line = run.line();
+        run = *table.before();
+        run.at_line(line);
+        const std::string title = caption_.title();
+        run.remark(fmt::format("{}: {} was left out, since {}: it is of another set-up; import it by itself", run.file(),
+                               title.empty() ? "a table" : "the table under \"" + title + "\"", table.contradiction()));
+        return true;
+    }
+
+    /// Reads the table anew where a column of it turns out to tell set-ups apart.
+    void read_apart(RunBuilder& run) {
+        const std::optional<std::size_t> column = table_->found_apart();
+        if (!column || read_apart_ || rows_.size() == most_kept_rows) {
+            return;
+        }
+        const long line = run.line();
+        run = *table_->before();
+        table_.emplace(sides_->headings(), caption_);
+        keep_apart(*table_);
+        table_->keep_apart_by(*column);
+        read_apart_ = true;
+        for (const auto& [number, cells] : rows_) {
+            run.at_line(number);
+            for (std::vector<std::string>& row : sides_->rows(cells)) {
+                table_->take(std::move(row), run);
+            }
+        }
+        run.at_line(line);
     }
 
     /// How the lines before a table share the model out; replicas are none of a run.
@@ -379,7 +429,7 @@ private:
                 }
                 const std::vector<Cells> folded = sides->rows(row);
                 taken = std::all_of(folded.begin(), folded.end(), [&](const Cells& each) { return table->take(each, run); });
-                if (!taken) {
+                if (!taken || leave_out_another(*table, run)) {
                     break;
                 }
             }
@@ -404,7 +454,9 @@ private:
     Cells names_;
     std::optional<SideColumns> sides_;
     std::optional<LoadTable> table_;
-    std::vector<Cells> unread_;  ///< rows of a table that is none of loads
+    std::vector<Cells> unread_;                 ///< rows of a table that is none of loads
+    std::vector<std::pair<long, Cells>> rows_;  ///< of the table, with their lines
+    bool read_apart_ = false;                   ///< it was read anew
     TableCaption caption_;
     DeploymentWords deployment_;                              ///< that the lines before the tables say whose rows were taken
     std::optional<bool> told_;                                ///< whether the first table that was taken names its deployment

@@ -128,6 +128,7 @@ public:
             flush(run);
             concurrency_ = number_after(line, "oncurrency").value_or(concurrency_);
             caption_.take(line);
+            titles_.take(line);
             take_engine(line);
             return false;
         }
@@ -291,6 +292,9 @@ private:
                 "its table of a metric in each row has none of those that serving benchmarks print, such as Mean TPOT (ms) or "
                 "Output token throughput (tok/s)");
         }
+        if (known && titles_.leave_out("table", run)) {
+            columns_.clear();
+        }
         leave_out_others(run);
         for (Column& column : std::exchange(columns_, {})) {
             if (!column.measures()) {
@@ -319,6 +323,7 @@ private:
 
     std::vector<Column> columns_;
     ReportCaption caption_;
+    ReportTitles titles_;
     double concurrency_ = 0.0;         ///< that a line before the table says
     std::string engine_ = any_engine;  ///< the same
     bool is_sglang_ = false, is_aisbench_ = false;

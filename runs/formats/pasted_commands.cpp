@@ -8,6 +8,7 @@
 #include "runs/builder.h"
 #include "runs/formats/command_flags.h"
 #include "runs/formats/load_columns.h"
+#include "runs/formats/pipe_cells.h"
 #include "runs/formats/sglang_counts.h"
 #include "runs/formats/stated_lengths.h"
 
@@ -33,6 +34,21 @@ double value_of_flags(std::string_view line, std::initializer_list<const char*> 
         }
     }
     return 0.0;
+}
+
+bool holds_draft_flag(std::string_view text) { return holds_any(text, {"--spec", "--draft-", "--num-draft-tokens", " -sc"}); }
+
+/// Of a row of a table, the cells that hold flags of drafts: numbers beside them are none of the command.
+std::string command_in(std::string_view line) {
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos || line[first] != '|') {
+        return std::string(line);
+    }
+    std::string command;
+    for (const std::string& cell : cells_of_row(line.substr(first))) {
+        command += holds_draft_flag(" " + cell) ? " " + cell : "";
+    }
+    return command;
 }
 
 /// Requests that a client keeps in flight: as many as it may, or all of them where they come at once.
@@ -75,11 +91,12 @@ public:
             run.command_drafts(run.command_drafts() || !said.method.empty());
             goes_on_ = line.find_last_not_of(" \t") != std::string_view::npos && line[line.find_last_not_of(" \t")] == '\\';
         }
-        if (!holds_any(line, {"--spec", "--draft-", "--num-draft-tokens", " -sc"})) {
+        if (!holds_draft_flag(line)) {
             return false;
         }
-        const auto steps = flag_in(line, "--speculative-num-steps"), top_k = flag_in(line, "--speculative-eagle-topk"),
-                   tokens = flag_in(line, "--speculative-num-draft-tokens");
+        const std::string command = command_in(line);
+        const auto steps = flag_in(command, "--speculative-num-steps"), top_k = flag_in(command, "--speculative-eagle-topk"),
+                   tokens = flag_in(command, "--speculative-num-draft-tokens");
         steps_ = steps ? steps : steps_;
         top_k_ = top_k ? top_k : top_k_;
         tokens_ = tokens ? tokens : tokens_;
@@ -89,7 +106,7 @@ public:
             if (draft.draft_tokens() > 0) {
                 run.draft(draft);
             }
-        } else if (const int drafts = drafts_of_caption(std::string(line)); drafts > 0) {
+        } else if (const int drafts = drafts_of_caption(command); drafts > 0) {
             state(drafts, run);
         }
         return false;

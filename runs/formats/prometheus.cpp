@@ -6,6 +6,8 @@
 #include <memory>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "runs/builder.h"
 #include "runs/formats/sglang_counts.h"
 #include "runs/log_lines.h"
@@ -95,11 +97,19 @@ public:
         const double stated = mean_of_gauges("spec_accept_length") + mean_of_gauges("spec_decode_acceptance_length");
         const int length = drafts > 0.0 ? static_cast<int>(std::lround(std::clamp(counts.draft_length(), 1.0, 1e6))) : 0;
         const int drafts_of_round = drafts > 0.0   ? run.draft_tokens_or(length)
-                                    : stated > 1.0 ? std::max(1, run.draft_tokens_or(stated_drafts()))
+                                    : stated > 1.0 ? run.draft_tokens_or(stated_drafts())
                                                    : 0;
+        if (drafts <= 0.0 && stated > 1.0 && drafts_of_round <= 0) {
+            return run.problem("gives a mean accept length, but not how many tokens were drafted; --draft-tokens K says it");
+        }
+        if (drafts <= 0.0 && stated > drafts_of_round + 1.0) {
+            return run.problem(fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be",
+                                           stated, drafts_of_round));
+        }
         const double generating = mean_of_gauges("num_generation_requests");
         const double running = generating > 0.0 ? generating : mean_of_gauges("num_requests_running");
-        const double batch = scrapes_ > 1 ? std::round(running + mean_of_gauges("num_running_reqs")) : 0.0;
+        const double engines = std::max(1.0, static_cast<double>(engines_.size()));
+        const double batch = scrapes_ > 1 ? std::round((running + mean_of_gauges("num_running_reqs")) / engines) : 0.0;
         RunCell& cell = run.cell(batch, drafts_of_round);
         run.count(cell, counts);
         if (drafts <= 0.0 && stated > 1.0) {
@@ -107,9 +117,24 @@ public:
             run.remark("These metrics give a mean accept length and no counts, so it has no sampling error.");
         }
         add_means(cell, run);
+        say_engines(run);
     }
 
 private:
+    /// Counts of several engines are added up; the load is the mean engine's.
+    void say_engines(RunBuilder& run) const {
+        if (engines_.size() < 2) {
+            return;
+        }
+        RunSettings settings;
+        settings.data_parallel = static_cast<double>(engines_.size());
+        run.settings(settings);
+        run.remark(
+            fmt::format("{}: counts of {} engines of data parallelism were added up, so that acceptance is that of all of "
+                        "them; the load is the mean engine's",
+                        run.file(), engines_.size()));
+    }
+
     /// Counters of the engines: drafts, drafted and accepted tokens (vLLM); by position, of which the first counts the drafts,
     /// or without drafts (TensorRT-LLM); verifications and generated tokens (SGLang).
     /// Rapid-MLX counts them by depth, too; its counters without one tell less.
@@ -208,6 +233,10 @@ private:
         if (const std::string model = word_after(labels, "model_name="); !model.empty() && model != "undefined") {
             run.model(model);
         }
+        constexpr std::size_t most_engines = 10'000;
+        if (const std::string engine = word_after(labels, "engine="); !engine.empty() && engines_.size() < most_engines) {
+            engines_.insert(engine);
+        }
         if (name == "speculative_config_info") {
             run.method(word_after(labels, "spec_method="));
             if (const auto tokens = text::parse_number(word_after(labels, "spec_num_tokens=")); tokens && *tokens >= 1.0) {
@@ -274,6 +303,7 @@ private:
     std::map<std::string, Counter> counters_;
     std::map<std::string, std::pair<double, int>> gauges_;
     std::set<int> positions_;
+    std::set<std::string> engines_;  ///< of vLLM, by their labels
     int scrapes_ = 0;
     bool went_back_ = false, of_tensorrt_llm_ = false;
 };

@@ -13,6 +13,8 @@ namespace {
 
 /// Less is a number of drafts ("depth 2").
 constexpr double shortest_context = 128.0;
+constexpr std::array<std::string_view, 8> drafters = {"mtp",    "eagle", "dflash", "dspark",
+                                                      "medusa", "nextn", "draft",  "speculator"};
 
 bool is_figure(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 bool is_letter_of_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.'; }
@@ -66,6 +68,50 @@ bool names_format(std::string_view word) {
                                       "w4a16", "w8a8"});
 }
 
+std::vector<std::string> parts_between(std::string_view word, char separator) {
+    std::vector<std::string> parts(1);
+    for (const char c : word) {
+        if (c == separator) {
+            parts.emplace_back();
+        } else {
+            parts.back() += c;
+        }
+    }
+    return parts;
+}
+
+/// The format within a name ("qwen3.6-27b-q4_k_m", "spec_bf16_n1"); that of a cache is none ("kv_fp8"). Empty without.
+std::string format_within(std::string_view name) {
+    std::string found;
+    for (const std::string& part : parts_between(name, '-')) {
+        found = found.empty() && part.find('_') != std::string::npos && names_format(part) ? part : found;
+        for (const std::string& word : parts_between(part, '_')) {
+            if (is_any_word(word, {"kv", "cache"})) {
+                return "";
+            }
+            found = found.empty() && !word.starts_with('q') && !word.starts_with("iq") && names_format(word) ? word : found;
+        }
+    }
+    return found;
+}
+
+/// "qwen3-8b" of "qwen3-8b-speculator.eagle3": the target in a name that tells of its drafter, too.
+std::string target_in(const std::string& model) {
+    std::string target;
+    for (const std::string& part : parts_between(model, '-')) {
+        const bool drafter =
+            std::any_of(drafters.begin(), drafters.end(), [&](std::string_view name) { return part.starts_with(name); });
+        target += drafter ? "" : (target.empty() ? "" : "-") + part;
+    }
+    return target;
+}
+
+/// "draft model qwen3-0.6b": the word at `at` is not of the target.
+bool is_of_drafter(const std::vector<std::string>& words, std::size_t at) {
+    const auto drafts = [&](std::size_t i) { return is_any_word(words[i], {"draft", "drafter"}); };
+    return (at > 0 && drafts(at - 1)) || (at > 1 && words[at - 1] == "model" && drafts(at - 2));
+}
+
 /// The format that words name at `at`; "8 bit", "8bit" and "8-bit" are one. Empty where they name none.
 std::string format_at(const std::vector<std::string>& words, std::size_t at) {
     const std::string& word = words[at];
@@ -73,7 +119,7 @@ std::string format_at(const std::vector<std::string>& words, std::size_t at) {
     if (apart || is_any_word(word, {"4bit", "8bit", "4-bit", "8-bit"})) {
         return word.substr(0, 1) + "-bit";
     }
-    return names_format(word) ? word : "";
+    return names_format(word) ? word : format_within(word);
 }
 
 /// "h100", "b200", "mi300x", "3090", "gb10".
@@ -181,7 +227,8 @@ void DeploymentWords::add(const DeploymentWords& other) {
 std::string DeploymentWords::text() const {
     std::string all;
     for (const std::string& word : {model, format, device}) {
-        all += (all.empty() || word.empty() ? "" : " ") + word;
+        const bool told = all.find(word) != std::string::npos;
+        all += told ? "" : (all.empty() ? "" : " ") + word;
     }
     return all;
 }
@@ -190,10 +237,11 @@ DeploymentWords deployment_in(std::string_view text) {
     DeploymentWords found;
     const std::vector<std::string> words = whole_words(text);
     for (std::size_t i = 0; i < words.size(); ++i) {
-        if (found.model.empty() && names_size(words[i])) {
-            found.model = words[i];
+        const bool of_target = !is_of_drafter(words, i);
+        if (of_target && found.model.empty() && names_size(words[i])) {
+            found.model = target_in(words[i]);
         }
-        found.format = found.format.empty() ? format_at(words, i) : found.format;
+        found.format = of_target && found.format.empty() ? format_at(words, i) : found.format;
         found.device = found.device.empty() ? device_at(words, i) : found.device;
     }
     return found;

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "runs/formats/chinese_words.h"
 #include "runs/formats/load_columns.h"
 #include "runs/formats/prose_figures.h"
@@ -88,6 +90,29 @@ void ReportCaption::take(std::string_view line) {
     } else if (setup == "drafts" || (caption.titles && (reported_ || !caption.of_results))) {
         state({-1, setup == "drafts"});
     }
+}
+
+void ReportTitles::take(std::string_view line) {
+    constexpr std::size_t longest = 120;
+    const std::string text = text::trimmed(line);
+    const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':');
+    const bool command = is_command_line(text) || text.find(" --") != std::string::npos;
+    if (text.empty() || (titles && !command && text.size() < longest)) {
+        titles_.take(text);
+    }
+}
+
+bool ReportTitles::leave_out(const char* what, RunBuilder& run) {
+    const DeploymentWords own = titles_.deployment();
+    titles_.end_paragraph();
+    first_ = first_ ? first_ : own;
+    const bool few_bits = !own.format.empty() && !own.format.ends_with("16");
+    if (!first_->contradicts(own) && !(first_->format.empty() && few_bits)) {
+        return false;
+    }
+    run.remark(fmt::format("{}: the {} under {} was left out beside {}: a run is of one deployment", run.file(), what,
+                           own.text(), first_->any() ? "that of " + first_->text() : "one whose title names none"));
+    return true;
 }
 
 }  // namespace treeline::runs::run_formats_of

@@ -1,9 +1,11 @@
 // Internal to the formats: what lines between reports of benchmarks say of the drafts of those below them.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "runs/formats/benchmarks.h"
+#include "runs/formats/table_caption.h"
 
 namespace treeline::runs::run_formats_of {
 
@@ -25,6 +27,20 @@ private:
 
     StatedDrafts stated_;
     bool reported_ = false;
+};
+
+/// Titles above reports of a benchmark, each of which may name its model, format or device.
+class ReportTitles {
+public:
+    /// A line that is of no report.
+    void take(std::string_view line);
+    /// Whether a report (`what`) below them is of another deployment than the first one: then it is left out, which is said. A
+    /// title that alone names a format of few bits tells it, too.
+    bool leave_out(const char* what, RunBuilder& run);
+
+private:
+    TableCaption titles_;
+    std::optional<DeploymentWords> first_;
 };
 
 }  // namespace treeline::runs::run_formats_of

@@ -230,8 +230,12 @@ private:
     void flush_vllm(RunBuilder& run) {
         AcceptanceCounts counts = std::exchange(counts_, {});
         if (counts.drafts > 0.0) {
-            const auto length =
-                std::max<std::ptrdiff_t>(std::lround(std::clamp(counts.draft_length(), 1.0, 1e6)), std::ssize(counts.reached));
+            const long drafted = std::lround(std::clamp(counts.draft_length(), 1.0, 1e6));
+            // The example prints a fixed number of positions; those behind the last draft are never reached.
+            while (counts.drafted > 0.0 && std::ssize(counts.reached) > drafted && counts.reached.back() == 0.0) {
+                counts.reached.pop_back();
+            }
+            const auto length = std::max<std::ptrdiff_t>(drafted, std::ssize(counts.reached));
             if (std::ssize(counts.reached) < length && !counts.reached.empty()) {
                 run.remark(fmt::format("{}: prints rates of {} of {} positions; the mean alone is kept", run.file(),
                                        counts.reached.size(), length));

@@ -75,6 +75,12 @@ public:
         if (!waiting_.empty()) {
             run.remark(fmt::format("The log's accept rates and accept lengths belong to {} draft tokens.", drafts));
         }
+        if (drafting_lines_ > 0 && timed_lines_ == 0) {
+            run.remark(fmt::format(
+                "{}: {} line{} of decoding gave acceptance, but no time of a round: no line before {} is of as many "
+                "requests, or prompts were read between them",
+                run.file(), drafting_lines_, drafting_lines_ == 1 ? "" : "s", drafting_lines_ == 1 ? "it" : "them"));
+        }
         if (ranks_.size() > 1) {
             RunSettings settings;
             settings.data_parallel = static_cast<double>(ranks_.size());
@@ -158,20 +164,22 @@ private:
         }
     }
 
-    static void add(const DecodeLine& line, int draft_tokens, RunBuilder& run) {
+    void add(const DecodeLine& line, int draft_tokens, RunBuilder& run) {
         const int drafts = line.length ? draft_tokens : 0;
         if (line.length && (!(*line.length >= 1.0) || *line.length > drafts + 1.0)) {
             return run.problem("gives an accept length that is not between 1 and the draft tokens plus one");
         }
-        RunCell& cell = run.cell(line.running, drafts);
+        RunCell& cell = run.cell_of_line(line.running, drafts, line.tokens / line.running);
         const double lines = cell.tokens_per_second.times();
         if (line.steady || lines == 0.0) {
             cell.context = (cell.context * lines + line.tokens / line.running) / (lines + 1.0);
         }
         if (line.length) {
+            ++drafting_lines_;
             run.count(cell, counts_of_mean(*line.length, *line.length * line.running * steps_of_line, drafts));
         }
         if (line.steady) {  // else prompts, waiting or a changing batch are in the time
+            ++timed_lines_;
             cell.tokens_per_second.add(line.throughput);
             run.time(cell.round, "a step", line.running * line.length.value_or(1.0) / line.throughput);
         }
@@ -185,6 +193,7 @@ private:
     DraftLengths lengths_;
     std::vector<DecodeLine> waiting_;
     long number_ = 0;
+    long drafting_lines_ = 0, timed_lines_ = 0;
 };
 
 }  // namespace

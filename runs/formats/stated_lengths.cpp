@@ -20,14 +20,45 @@ bool counts_accepted_tokens(const Words& words, std::size_t at) {
     return is(at + 1, "accepted") || (is(at + 1, "draft") && is(at + 2, "tokens") && is(at + 4, "accepted"));
 }
 
+/// Whether the number at `at` is a speed: "80" of "MTP 80 tok/s", which no draft is long. "K=3 tok/s" heads a column.
+bool counts_speed(const Words& words, std::size_t at) {
+    constexpr int longest_beside_unit = 32;
+    const std::string next = at + 1 < words.size() ? words[at + 1] : "", after = at + 2 < words.size() ? words[at + 2] : "";
+    const bool unit = next == "tps" || (after == "s" && (next == "t" || next.starts_with("tok")));
+    return unit && whole_number(words[at]) > longest_beside_unit;
+}
+
+/// The words of a text, in which a number with decimals is none: it counts nothing.
+Words words_that_count(const std::string& text) {
+    const auto is_digit = [&](std::size_t at) {
+        return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+    };
+    std::string counting;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at;
+        while (is_digit(end)) {
+            ++end;
+        }
+        const bool decimal = end > at && end < text.size() && text[end] == '.' && is_digit(end + 1);
+        end += end == at || decimal ? 1 : 0;
+        while (decimal && is_digit(end)) {
+            ++end;
+        }
+        counting += decimal ? std::string("decimal") : text.substr(at, end - at);
+        at = end;
+    }
+    return words_of(plain_words(counting));
+}
+
 /// The number after the first of the names that has one; below 0 without.
 int number_after_names(const Words& words, const std::vector<Words>& all_names) {
     for (const Words& names : all_names) {
         for (std::size_t at = 0; at + names.size() < words.size(); ++at) {
             const int count = whole_number(words[at + names.size()]);
             const bool of_sampling = names.front() == "k" && at > 0 && words[at - 1] == "top";
-            const bool accepted = counts_accepted_tokens(words, at + names.size());
-            if (count >= 0 && !of_sampling && !accepted &&
+            const std::size_t place = at + names.size();
+            const bool other = of_sampling || counts_accepted_tokens(words, place) || counts_speed(words, place);
+            if (count >= 0 && !other &&
                 std::equal(names.begin(), names.end(), words.begin() + static_cast<std::ptrdiff_t>(at))) {
                 return count;
             }
@@ -97,6 +128,15 @@ int drafts_of_sglang(const std::string& text, const Words& words) {
     return -1;
 }
 
+/// Of "d=3", or "depth 3" alone, as people call the depth of a draft; that of a context is no such small number. Below 0
+/// without.
+int depth_of_drafts(const Words& words) {
+    constexpr int deepest = 16;
+    const bool alone = words.size() == 2 && words.front() == "depth";
+    const int depth = alone ? whole_number(words.back()) : number_after_names(words, {{"d"}});
+    return depth > 0 && depth <= deepest ? depth : -1;
+}
+
 }  // namespace
 
 int drafts_of_setting(const std::string& text) {
@@ -115,13 +155,13 @@ int drafts_of_setting(const std::string& text) {
                                              {"gamma"},
                                              {"mtp"}};
     const std::string plain = plain_words(text);
-    const Words words = words_of(plain);
+    const Words words = words_that_count(text);
     if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
         return chain > 0 ? chain : -1;
     }
     const int after = number_after_names(words, names), within = after >= 0 ? after : number_in_names(words),
               beside = within < 0 && names_drafter(plain) ? number_beside_drafter(words) : within;
-    return beside >= 0 ? beside : means_plain(plain) ? 0 : -1;
+    return beside >= 0 ? beside : means_plain(plain) ? 0 : depth_of_drafts(words);
 }
 
 int drafts_of_caption(const std::string& text) {
@@ -140,7 +180,7 @@ int drafts_of_caption(const std::string& text) {
                                              {"mtp"},
                                              {"mtp", "n"},
                                              {"mtp", "with", "n"}};
-    const Words words = words_of(plain_words(text));
+    const Words words = words_that_count(text);
     if (const int chain = drafts_of_sglang(text, words); chain >= 0) {
         return chain > 0 ? chain : -1;
     }

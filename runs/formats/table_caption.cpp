@@ -7,6 +7,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "text/plain_text.h"
+
 namespace treeline::runs::run_formats_of {
 namespace {
 
@@ -135,6 +137,12 @@ std::vector<std::string> TableCaption::parts() const {
         parts.push_back(heading->second);
     }
     return parts;
+}
+
+std::string TableCaption::title() const {
+    constexpr std::size_t longest = 60;
+    const std::vector<std::string> all = parts();
+    return all.empty() ? std::string() : text::as_utf8(all.front().substr(0, longest));
 }
 
 Role TableCaption::times() const {

@@ -31,6 +31,8 @@ public:
     /// A table has begun: another paragraph is of another.
     void end_paragraph();
 
+    /// Its nearest line, as messages quote it; empty without.
+    [[nodiscard]] std::string title() const;
     /// What numbers without a unit are: Role::rate ("tok/s"), Role::rate_of_user or Role::tpot ("ms per token"); else
     /// Role::none.
     [[nodiscard]] Role times() const;

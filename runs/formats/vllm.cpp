@@ -18,16 +18,28 @@ bool is_vllm_bench(const RunJson& json) {
            (json.contains("model_id") || json.contains("tokenizer_id") || json.contains("spec_decode_num_drafts"));
 }
 
+/// The time under a key ("mean_tpot") in seconds: with "_ms" behind it in milliseconds, and without (InferenceX' results of the
+/// same benchmark) in seconds.
+std::optional<double> seconds_at(const RunJson& json, const std::string& key) {
+    const auto milliseconds = number_at(json, key + "_ms");
+    return milliseconds ? std::optional(*milliseconds * 1e-3) : number_at(json, key);
+}
+
+/// The mean of a time ("tpot") in seconds, or else its median; nothing where neither is given.
+std::optional<double> mean_or_median(const RunJson& json, const std::string& name) {
+    const auto mean = seconds_at(json, "mean_" + name);
+    return mean ? mean : seconds_at(json, "median_" + name);
+}
+
 /// From the request to its last token, in seconds; 0 where nothing gives it.
 double latency_of(const RunJson& json) {
-    if (const auto whole = number_at(json, "mean_e2el_ms")) {
-        return *whole * 1e-3;
+    if (const auto whole = mean_or_median(json, "e2el")) {
+        return *whole;
     }
-    const auto first = number_at(json, "mean_ttft_ms"), each = number_at(json, "mean_tpot_ms"),
+    const auto first = mean_or_median(json, "ttft"), each = mean_or_median(json, "tpot"),
                tokens = number_at(json, "total_output_tokens"), completed = number_at(json, "completed");
-    return first && each && tokens && completed && *completed > 0.0
-               ? (*first + std::max(0.0, *tokens / *completed - 1.0) * *each) * 1e-3
-               : 0.0;
+    return first && each && tokens && completed && *completed > 0.0 ? *first + std::max(0.0, *tokens / *completed - 1.0) * *each
+                                                                    : 0.0;
 }
 
 /// What clients kept in flight: stated, or by Little's law from the requests' latencies.
@@ -58,8 +70,7 @@ std::optional<double> median_gap(const RunJson& json) {
     if (!gaps.empty()) {
         return numerics::quantile(gaps, 0.5);
     }
-    const auto printed = number_at(json, "median_itl_ms");
-    return printed ? std::optional(*printed * 1e-3) : std::nullopt;
+    return seconds_at(json, "median_itl");
 }
 
 std::optional<AcceptanceCounts> counters_of(const RunJson& json, RunBuilder& run) {
@@ -114,11 +125,14 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
     if (const auto gap = median_gap(json)) {
         run.time(cell.round, "a time between messages", *gap, tokens);
     }
-    if (const auto tpot = number_at(json, "mean_tpot_ms")) {
-        run.time(cell.tpot, "a TPOT", *tpot * 1e-3, tokens);
+    if (const auto tpot = mean_or_median(json, "tpot")) {
+        run.time(cell.tpot, "a TPOT", *tpot, tokens);
+        if (!seconds_at(json, "mean_tpot")) {
+            run.remark(run.file() + ": gives no mean time per token; its median was taken");
+        }
     }
-    if (const auto ttft = number_at(json, "mean_ttft_ms")) {
-        run.time(cell.ttft, "a TTFT", *ttft * 1e-3, completed);
+    if (const auto ttft = mean_or_median(json, "ttft")) {
+        run.time(cell.ttft, "a TTFT", *ttft, completed);
     }
     if (const auto throughput = number_at(json, "output_throughput"); throughput && *throughput > 0.0) {
         cell.tokens_per_second.add(*throughput, tokens);
@@ -128,7 +142,7 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
 /// Gaps between messages as a multiple of the time per token: the tokens that a message brings, of which plain decoding has
 /// one; 0 where the result does not give both.
 double tokens_of_message(const RunJson& json) {
-    const auto gap = number_at(json, "mean_itl_ms"), each = number_at(json, "mean_tpot_ms");
+    const auto gap = seconds_at(json, "mean_itl"), each = seconds_at(json, "mean_tpot");
     return gap && each && *gap > 0.0 && *each > 0.0 ? *gap / *each : 0.0;
 }
 

@@ -64,11 +64,17 @@ public:
                 "{:g} engines of data parallelism wrote this log{}; each load is of one engine.", count,
                 aggregated_ > 1.0 ? ", and some lines are sums over them, from which the mean engine's load follows" : ""));
         }
-        if (drafting_intervals_ > timed_intervals_) {
+        if (alone_ > 0) {
+            run.remark(
+                fmt::format("{} of {} lines on drafts gave acceptance, but no time of a round: no line on their engine "
+                            "(\"Avg generation throughput\") stands before them.",
+                            alone_, drafting_intervals_));
+        }
+        if (const long lost = drafting_intervals_ - timed_intervals_ - alone_; lost > 0) {
             run.remark(
                 fmt::format("{} of {} intervals with drafts gave acceptance, but no time of a round: requests came or went "
                             "in them, or prompts were read.",
-                            drafting_intervals_ - timed_intervals_, drafting_intervals_));
+                            lost, drafting_intervals_));
         }
     }
 
@@ -186,6 +192,7 @@ private:
         const bool loaded = waiting && waiting->steady;
         counts.derived = false;
         ++drafting_intervals_;
+        alone_ += waiting ? 0 : 1;
         if (drafting_.size() < most_streams) {
             drafting_.insert(stream_of(line));
         }
@@ -262,7 +269,7 @@ private:
     std::vector<Single> singles_;
     bool steady_drafting_ = false, steady_plain_ = false;  ///< whether a steady interval was of drafts, of plain decoding
     double aggregated_ = 0.0;
-    long drafting_intervals_ = 0, timed_intervals_ = 0;
+    long drafting_intervals_ = 0, timed_intervals_ = 0, alone_ = 0;  ///< the last: lines on drafts without an interval
 };
 
 }  // namespace

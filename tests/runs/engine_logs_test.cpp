@@ -311,4 +311,113 @@ TEST_CASE("vLLM's version stands in its first line, too") {
     CHECK(run.identity.version == "0.9.2.dev121+g4c8f64faa");
 }
 
+TEST_CASE("lines of SGLang's log at contexts far apart are loads of their own") {
+    const auto line = [](int context, double rate, int running = 1) {
+        return fmt::format(
+            "[2026-08-01 10:00:00] Decode batch, #running-req: {}, #token: {}, token usage: 0.05, accept len: 2.00, cuda "
+            "graph: "
+            "True, gen throughput (token/s): {}, #queue-req: 0\n",
+            running, context * running, rate);
+    };
+    const auto contexts_of = [](const runs::MeasuredRun& run) {
+        std::string text;
+        for (const runs::RunCell& cell : run.cells) {
+            text += fmt::format("{:g}:{:.0f} ", cell.batch, cell.context);
+        }
+        return text;
+    };
+    const runs::MeasuredRun run = read(
+        line(1000, 100) + line(1100, 100) + line(1200, 100) + line(123'000, 40) + line(123'100, 40) + line(123'200, 40), 3);
+    CHECK(contexts_of(run) == "1:1150 1:123100 ");  // the first line has nothing before it that says whether it is steady
+    CHECK(cells_of(run) == "1/3/1150: 10000, 1/3/123100: 25000");
+    // Contexts that grow from 1,000 to 9,900 during a run are 4 classes of a factor of 1.9.
+    std::string growing;
+    for (int context = 1000; context < 10'000; context += 100) {
+        growing += line(context, 100);
+    }
+    CHECK(read(growing, 3).cells.size() == 4);
+    CHECK(read(line(900, 100) + line(1000, 100) + line(1100, 100) + line(800, 100), 3).cells.size() == 1);
+    CHECK(read(line(100, 100) + line(300, 100) + line(612, 100), 3).cells.size() == 1);  // few tokens at all
+    CHECK(read(line(100, 100) + line(300, 100) + line(620, 100), 3).cells.size() == 2);
+    CHECK(contexts_of(read(line(8200, 100) + line(9000, 100) + line(16'400, 90) + line(17'000, 90), 3)) == "1:9000 1:16700 ");
+    CHECK(contexts_of(read(line(1000, 100) + line(1000, 100) + line(1000, 100, 4) + line(1000, 100, 4), 3)) ==
+          "1:1000 4:1000 ");
+}
+
+TEST_CASE("lines of engines that give no time of a round say why") {
+    const auto sglang = [](int running) {
+        return fmt::format(
+            "[2026-08-01 10:00:00] Decode batch, #running-req: {}, #token: 1000, accept len: 2.00, gen throughput (token/s): "
+            "50.00, #queue-req: 0\n",
+            running);
+    };
+    CHECK(says(remarks_of(read(sglang(56) + sglang(13), 3)), "2 lines of decoding gave acceptance, but no time of a round"));
+    CHECK_FALSE(says(remarks_of(read(sglang(13) + sglang(13), 3)), "no time of a round"));
+    const std::string engine =
+        "INFO Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 100.0 tokens/s, Running: 4 reqs\n";
+    const std::string drafts =
+        "INFO SpecDecoding metrics: Mean acceptance length: 2.00, Accepted: 100 tokens, Drafted: 200 tokens, Per-position "
+        "acceptance rate: 0.700, 0.300\n";
+    CHECK(says(remarks_of(read(drafts)), "1 of 1 lines on drafts gave acceptance, but no time of a round: no line on their"));
+    CHECK_FALSE(says(remarks_of(read(drafts)), "requests came or went"));
+    CHECK_FALSE(says(remarks_of(read(engine + drafts + engine + drafts)), "no line on their engine"));
+}
+
+TEST_CASE("what llama.cpp sums up below an answer gives its rounds and its positions") {
+    const auto answer = [](int predicted, int accepted, int drafted) {
+        return fmt::format(
+            "slot print_timing: id 0 | task 0 | eval time = 2000.00 ms / {} tokens ( 20.00 ms per token)\n"
+            "slot print_timing: id 0 | task 0 | draft acceptance = 0.50000 ( {} accepted / {} generated)\n",
+            predicted, accepted, drafted);
+    };
+    const auto sums = [](int drafts, int tokens, int accepted, const std::string& rates) {
+        return fmt::format(
+            "statistics draft-mtp: #calls(b,g,a) = 1 60 36, #gen drafts = {}, #acc drafts = 31, #gen tokens = {}, #acc tokens "
+            "= "
+            "{}, {}dur(b,g,a) = 0.004, 184.459, 0.076 ms\n",
+            drafts, tokens, accepted, rates);
+    };
+    // 102 tokens in 58 rounds, of which 36 drafted 52 tokens: some drafted two.
+    const runs::MeasuredRun some = read(answer(103, 44, 52) + sums(36, 52, 44, ""));
+    REQUIRE(some.cells.size() == 1);
+    CHECK(some.cells.front().draft_tokens == 2);
+    CHECK(some.acceptance(2).drafts == 58);
+    CHECK(some.cells.front().round.mean() == Approx(2.0 / 58));
+    CHECK(read(answer(103, 44, 52)).cells.front().draft_tokens == 1);  // 52 of 58 rounds
+    CHECK(read(answer(81, 44, 52)).cells.front().draft_tokens == 2);   // 52 of 36
+    // The sums' rates belong to the answers above them: 100 rounds, then 50 more.
+    const runs::MeasuredRun two = read(answer(251, 150, 200) + sums(100, 200, 150, "#acc rate/pos = (0.800, 0.700), ") +
+                                       answer(121, 70, 100) + sums(150, 300, 220, "#acc rate/pos = (0.800, 0.667), "));
+    CHECK(two.acceptance(2).drafts == 150);
+    CHECK(two.acceptance(2).reached == std::vector<double>{120.0, 100.0});
+    // A thousandth of 20,000 rounds is too coarse for 50 of them.
+    const runs::MeasuredRun coarse =
+        read(answer(50'001, 30'000, 40'000) + sums(20'000, 40'000, 30'000, "#acc rate/pos = (0.800, 0.700), ") +
+             answer(121, 70, 100) + sums(20'050, 40'100, 30'070, "#acc rate/pos = (0.801, 0.700), "));
+    CHECK(coarse.acceptance(2).drafts == 20'050);
+    CHECK(coarse.acceptance(2).drafts_with_positions == 20'000);
+    // They may stand on a line of their own, and tell a table above how much was drafted.
+    const runs::MeasuredRun table = read(
+        "| Config | decode tok/s | VRAM |\n|---|---|---|\n| `--spec-type draft-mtp` | 80.25 | 7 GB |\n| `--spec-type none` | "
+        "50 | 6 "
+        "GB |\n\ndraft acceptance = 0.71053 (108 accepted / 152 generated), mean len = 3.12\n#acc rate/pos = (0.902, 0.725, "
+        "0.490)\n");
+    CHECK(cells_of(table) == "1/0/0: 20000, 0/3/0: 0, 1/3/0: 12461");
+    CHECK(table.acceptance(3).reached == std::vector<double>{46.0, 37.0, 25.0});  // of 51 rounds
+}
+
+TEST_CASE("a speed is no draft length") {
+    const std::string table =
+        "| Config | decode tok/s |\n|---|---|\n| `--spec-type draft-mtp` | {} |\n| `--spec-type none` | 50 |\n";
+    for (const char* rate : {"79.99", "80", "8.25"}) {
+        const std::string text = fmt::format(fmt::runtime(table), rate);
+        CHECK(says(refusal(text), "--draft-tokens K"));
+        CHECK(read(text, 3).cells.size() == 2);
+    }
+    CHECK(says(refusal("- off: 50 tok/s\n- MTP: 80 tok/s\n"), "--draft-tokens K"));
+    CHECK(says(refusal("MTP 80 tok/s, no MTP 50 tok/s\n"), "--draft-tokens K"));
+    CHECK(cells_of(read("MTP 3: 80 tok/s, no MTP: 50 tok/s\n")) == "1/0/0: 20000, 1/3/0: 12500");
+    CHECK(cells_of(read("| off tok/s | MTP K=3 tok/s |\n|---|---|\n| 50 | 80 |\n")) == "1/0/0: 20000, 1/3/0: 12500");
+}
+
 }  // namespace engine_logs_test

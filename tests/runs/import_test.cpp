@@ -183,6 +183,8 @@ TEST_CASE("Prometheus: sums over engines; two scrapes give differences") {
     CHECK(counts.drafts == 1000);
     CHECK(counts.accept_length() == Approx(2.5));
     CHECK(counts.positions() == std::vector<double>{0.75, 0.475, 0.275});
+    CHECK(run.settings.data_parallel == 2);
+    CHECK(run.remarks.back().find("counts of 2 engines of data parallelism were added up") != std::string::npos);
     // The same counters, later: 30 more drafts of 90 tokens, 45 accepted.
     const std::string label = "{engine=\"0\",model_name=\"m\"} ";
     const auto scrape = [&](int drafts, int drafted, int accepted) {

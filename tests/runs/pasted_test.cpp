@@ -192,6 +192,14 @@ TEST_CASE("metrics of SGLang and TensorRT-LLM become counts") {
     const runs::MeasuredRun sglang = imported("sglang_metrics.txt");
     CHECK(sglang.acceptance(3).drafts == 400);  // 1,010 tokens less the first of ten answers
     CHECK(sglang.acceptance(3).accept_length() == Approx(2.5));
+    // A mean without counts tells no draft length.
+    const std::string mean = "trtllm_spec_decode_acceptance_length{model_name=\"m\"} 2.4\n";
+    CHECK_THROWS_WITH(read(mean), Catch::Contains("--draft-tokens K says it"));
+    runs::RunHints hints;
+    hints.draft_tokens = 3;
+    CHECK(runs::import_run_text(mean, "metrics", hints).cells.front().stated_length == Approx(2.4));
+    hints.draft_tokens = 1;
+    CHECK_THROWS_WITH(runs::import_run_text(mean, "metrics", hints), Catch::Contains("more than can be"));
 }
 
 TEST_CASE("oMLX, llama-benchy and InferenceX") {
@@ -207,6 +215,13 @@ TEST_CASE("oMLX, llama-benchy and InferenceX") {
     const runs::MeasuredRun point = imported("inferencex.json");
     CHECK(at(point, 16, 0).tpot_seconds() == Approx(0.020));
     CHECK(at(point, 16, 0).tokens_per_second.mean() == Approx(780));
+    // The benchmark's own file, in which InferenceX gives medians in seconds.
+    const runs::MeasuredRun raw = read(
+        R"({"model_id": "m", "max_concurrency": 16, "completed": 160, "total_input_tokens": 160000, "total_output_tokens": 16000,
+            "output_throughput": 400, "median_ttft": 0.3, "median_tpot": 0.034})");
+    CHECK(at(raw, 16, 0).tpot_seconds() == Approx(0.034));
+    CHECK(at(raw, 16, 0).ttft.mean() == Approx(0.3));
+    CHECK_THAT(raw.remarks.front(), Catch::Contains("its median was taken"));
     CHECK_THROWS_WITH(read(R"({"conc": 4, "isl": 10, "osl": 10, "spec_decoding": "mtp", "mean_tpot": 0.02})"),
                       Catch::Contains("--draft-tokens K"));
 }

@@ -307,6 +307,13 @@ TEST_CASE("vLLM's offline example prints fewer positions than it drafts") {
         "Acceptance rate at token 0: 0.80\nAcceptance rate at token 1: 0.40\n");
     CHECK(with_drafts(run, 3).accept_length() == Approx(2.4));
     CHECK(run.remarks.front().find("rates of 2 of 3 positions") != std::string::npos);
+    // Or more of them: 2,025 tokens in 675 drafts are three each.
+    const runs::MeasuredRun more = of_text(
+        "num_drafts: 675\nnum_draft_tokens: 2025\nnum_accepted_tokens: 810\nacceptance at token 0: 0.60\nacceptance at token "
+        "1: "
+        "0.40\nacceptance at token 2: 0.20\nacceptance at token 3: 0.00\nacceptance at token 4: 0.00\n");
+    CHECK(with_drafts(more, 3).acceptance.positions().size() == 3);
+    CHECK(with_drafts(more, 3).accept_length() == Approx(2.2));
 }
 
 TEST_CASE("lines on draft acceptance alone say what they lack") {

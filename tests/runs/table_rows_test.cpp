@@ -67,4 +67,17 @@ TEST_CASE("signs of multiplication before a load are none of its number") {
     CHECK(says(refusal("| Concurrency | tok/s |\n|---|---|\n| low | 40 |\n| high | 100 |\n"), "\"low\""));
 }
 
+TEST_CASE("a depth of few tokens beside acceptance is a draft length") {
+    CHECK(cells_of(read(
+              "| depth | accept len | tok/s |\n|---|---|---|\n| 0 | 1.000 | 50 |\n| 1 | 1.8 | 80 |\n| 3 | 2.8 | 100 |\n")) ==
+          "1/0/0: 20000, 1/1/0: 12500, 1/3/0: 10000");
+    CHECK(cells_of(read("| depth | tok/s |\n|---|---|\n| 0 | 50 |\n| 4096 | 40 |\n")) == "1/0/1: 20000, 1/0/4096: 25000");
+    const std::string settings =
+        "| Config | Throughput | Accept |\n|---|---|---|\n| No MTP | 25 t/s | - |\n| d=1 | 40 t/s | 86% |\n| d=3 | 50 t/s | "
+        "60% |\n";
+    const runs::MeasuredRun run = read(settings);
+    CHECK(cells_of(run) == "1/0/0: 40000, 1/1/0: 25000, 1/3/0: 20000");
+    CHECK(run.cells.back().stated_length == Approx(2.8));
+}
+
 }  // namespace table_rows_test

@@ -64,6 +64,17 @@ TEST_CASE("acceptance of next to none, or of all, is a defect") {
     CHECK_FALSE(has({accepted(1.0, 3, 4.0)}, CauseKind::defect, true));  // hits come in runs
 }
 
+TEST_CASE("a later draft that falls far below the one before it is a defect") {
+    CHECK(defective({counted(1e6, {830e3, 70e3, 30e3})}));            // 83 %, then 8.4 % of those
+    CHECK(defective({counted(1000.0, {800.0, 130.0})}));              // 16.3 +- 1.3 %, where a quarter is 20 %
+    CHECK_FALSE(defective({counted(1000.0, {800.0, 150.0})}));        // 18.8 +- 1.4 % may be 20 %
+    CHECK_FALSE(defective({counted(1000.0, {366.0, 204.0, 70.0})}));  // the steepest that was published: 56 %, then 34 %
+    CHECK(defective({counted(10'000.0, {8000.0, 6000.0, 600.0})}));
+    runs::RunCell ends_early = counted(1e6, {830e3, 70e3, 30e3});
+    ends_early.acceptance.drafted = 1.2e6;  // of 3 millions
+    CHECK_FALSE(defective({ends_early}));
+}
+
 TEST_CASE("drafts that get easier with their position are a defect") {
     CHECK(defective({counted(1000.0, {400.0, 290.0})}));        // 40 %, then 72.5 %
     CHECK_FALSE(defective({counted(1000.0, {400.0, 275.0})}));  // then 68.75 %
