@@ -1,5 +1,6 @@
 // From what a quantisation config says about modules to the storage of a model's operations.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 
@@ -53,9 +54,10 @@ StoredFormat format_of(const Quantization& quantization, const WeightedOperation
         }
         excluded = excluded || quantization.excluded.find(name) != nullptr;
     }
-    // Routers stay as they are in every method unless they are named, and so does what is no linear layer of its own.
-    const bool kept = excluded || operation.name == "router" || operation.modules.empty();
-    return kept ? unquantised : quantization.linear.value_or(unquantised);
+    // Routers stay as they are in every method unless they are named, and so do DeepSeek-V4's small projections.
+    constexpr std::array<std::string_view, 4> kept = {"router", "compression", "index compression", "index weights"};
+    const bool stays = excluded || std::find(kept.begin(), kept.end(), operation.name) != kept.end();
+    return stays ? unquantised : quantization.linear.value_or(unquantised);
 }
 
 using Formats = std::vector<StoredFormat>;

@@ -276,7 +276,7 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
     std::vector<validation::SpeculationRow> rows;
     std::vector<std::string> bad;
     std::map<std::string, std::size_t> unused;
-    std::set<std::pair<std::string, std::string>> ids;  // of series and row
+    std::set<std::string> seen;
     std::vector<std::string>& left_out = bad_rows == nullptr ? notes : *bad_rows;
     for (std::size_t number = 1; number <= parsed.tree.size(); ++number) {
         Json& tree = parsed.tree[number - 1];
@@ -285,12 +285,13 @@ std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesys
                 tree.erase(field);
             }
         }
+        std::string whole = tree.dump();
         json::Document document = json::Document::of(std::move(tree), fmt::format("{}: row {}", name, number));
         json::Reader at = document.root();
         validation::SpeculationRow row = read_row(at, {name, number});
-        if (document.problems().empty() && !ids.emplace(row.series, row.id).second) {
-            text::add_problem(left_out, fmt::format("{}: row {}: id: \"{}\" is that of an earlier row of its series{}", name,
-                                                    number, row.id, text::left_out_row));
+        if (document.problems().empty() && !seen.insert(std::move(whole)).second) {
+            text::add_problem(left_out,
+                              fmt::format("{}: row {}: says the same as an earlier row{}", name, number, text::left_out_row));
         } else if (document.problems().empty()) {
             rows.push_back(std::move(row));
         } else {

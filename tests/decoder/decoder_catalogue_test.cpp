@@ -136,6 +136,7 @@ TEST_CASE("the catalogue's models run in the decoder, but for those whose blocks
               {"deepseek-v3.2", "deepseek-v3.2: attention with a sparse indexer has no kernel"},
               {"dots3-note-prev", "dots3-note-prev: attention with a sparse indexer has no kernel"},
               {"glm-5", "glm-5: attention with a sparse indexer has no kernel"},
+              {"glm-5.2", "glm-5.2: attention with a sparse indexer has no kernel"},
               {"deepseek-v4-flash", "deepseek-v4-flash: a projection parallel to the other blocks has no kernel"},
               {"deepseek-v4-pro", "deepseek-v4-pro: a projection parallel to the other blocks has no kernel"},
               {"gemma-4-12b", "gemma-4-12b: attention needs a head_dim that is a multiple of 8 up to 256"},

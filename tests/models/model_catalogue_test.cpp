@@ -344,7 +344,7 @@ TEST_CASE("names of files say the model and its format") {
 
 TEST_CASE("a model is described whatever format its name adds") {
     CHECK(load_model_of_any_format(catalogue, "Qwen/Qwen3-8B-FP8").value.name == "qwen3-8b");
-    CHECK(load_model_of_any_format(catalogue, "Qwen3-8B-Q4_K_M.gguf").value.name == "qwen3-8b");
+    CHECK(load_model_of_any_format(catalogue, "unsloth/Qwen3-8B-GGUF:UD-Q4_K_XL").value.name == "qwen3-8b");
     CHECK(load_model_of_any_format(catalogue, "qwen3-8b").value.name == "qwen3-8b");
     CHECK_THROWS_AS(load_model_of_any_format(catalogue, "no-such-model-fp8"), text::InputError);
 }

@@ -139,7 +139,7 @@ TEST_CASE("a schedule keeps the limits on the first token that its loads have, w
     setup.prompt_tokens = 1000.0;
     setup.output_tokens = 100.0;
     const sim::CompiledRound round = sim::compile_round(setup);
-    Workload workload = workload_of(setup, {{1.0, 0.5}, {256.0, 0.5}});
+    Workload workload = workload_of(setup, {{1.0, 0.5}, {32.0, 0.5}});
     workload.traffic.kind = LoadKind::concurrency;
     const auto followed = [&](const Schedule& schedule) {
         const auto drafts_at = [&](double batch) {
@@ -151,11 +151,11 @@ TEST_CASE("a schedule keeps the limits on the first token that its loads have, w
             return sim::drafting_off;
         };
         DraftPlan plan = drafts_at(1.0);
-        plan.by_point = {drafts_at(1.0), drafts_at(256.0)};
+        plan.by_point = {drafts_at(1.0), drafts_at(32.0)};
         return outcomes_of(round, {&plan, 1}, workload.traffic, workload.objective).front();
     };
     workload.limits.first_token_growth = sim::unlimited;
-    const Schedule free = schedule_for(round, runnable(round), workload, 256);
+    const Schedule free = schedule_for(round, runnable(round), workload, 32);
     REQUIRE_FALSE(free.broken);
     const double growth = followed(free).first_token_growth;
     DraftPlan never = sim::drafting_off;
@@ -163,7 +163,7 @@ TEST_CASE("a schedule keeps the limits on the first token that its loads have, w
     REQUIRE(growth > 1.05 * least);
 
     workload.limits.first_token_growth = 0.5 * (growth + least);
-    const Schedule kept = schedule_for(round, runnable(round), workload, 256);
+    const Schedule kept = schedule_for(round, runnable(round), workload, 32);
     CHECK_FALSE(kept.broken);
     CHECK(followed(kept).first_token_growth <= workload.limits.first_token_growth);
     CHECK(kept.entries.front().speculation > 0);  // one request alone may still draft
@@ -172,7 +172,7 @@ TEST_CASE("a schedule keeps the limits on the first token that its loads have, w
 
     workload.limits.first_token_growth = sim::unlimited;
     workload.limits.time_to_first_token = 0.5 * (followed(free).means.first_token + followed(kept).means.first_token);
-    const Schedule in_time = schedule_for(round, runnable(round), workload, 256);
+    const Schedule in_time = schedule_for(round, runnable(round), workload, 32);
     CHECK_FALSE(in_time.broken);
     CHECK(followed(in_time).means.first_token <= *workload.limits.time_to_first_token);
 }
