@@ -31,13 +31,23 @@ const at = Object.fromEntries(
   ['answer', 'problems', 'form', 'results', 'status', 'notice', 'files', 'pins'].map((id) => [id, element('div', { id })]),
 );
 const failure = missing();
-const library = failure ? null : new Library(stopped);
+const library = failure ? null : new Library(stopped, handOverAgain);
 
 // --- asking ---
 
 function stopped(reason) {
   at.status.textContent = `The library could not be started here (${reason}). What is shown is the answer that the page was written with.`;
   document.documentElement.dataset.failed = 'true';
+}
+
+let again = false;
+
+/** The files of the page, to a library that was started anew; not once more where one of them is what broke it off. */
+async function handOverAgain() {
+  if (again) return;
+  again = true;
+  await Promise.all(Object.entries(state.files).map(([name, text]) => library.ask('file', { name, text })));
+  again = false;
 }
 
 /** After a change of the question. `notice`: what was done, where the reader did not type it. */
