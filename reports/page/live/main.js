@@ -11,7 +11,7 @@ import { fileDrop, taken } from './files.js';
 import { keepingFocus } from './focus.js';
 import { form } from './form.js';
 import { comparison, MOST_PINS } from './pins.js';
-import { draftersOf, engine as engineOf, nameOfDrafter, platformOf, target } from './question.js';
+import { draftersOf, engine as engineOf, nameOfDrafter, platformOf, stateLengths, target } from './question.js';
 import { resultsOf, section } from './results.js';
 import { fragmentOf, keeper, stateOf } from './state.js';
 
@@ -52,6 +52,7 @@ async function handOverAgain() {
 
 /** After a change of the question. `notice`: what was done, where the reader did not type it. */
 function changed(notice = '') {
+  stateLengths(state.question);
   at.notice.textContent = notice;
   keep.keep(state);
   showFiles();

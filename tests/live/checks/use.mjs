@@ -394,6 +394,27 @@ export const checks = ({ live, program }) => {
       assert.match(await sentence(page), /mamba2-2\.7b on NVIDIA GeForce RTX 4090/);
     }),
 
+    'a run that is dropped states draft lengths where the question has none': async () => {
+      // As `treeline explore --target llama-3.1-8b …` without drafters and lengths asks.
+      const question = {
+        target: 'llama-3.1-8b',
+        platforms: [{ device: 'h100-sxm', engine: 'vllm' }],
+        drafters: 'known',
+        prompt_tokens: 1000,
+        output_tokens: 300,
+        traffic: { concurrency: [8] },
+      };
+      const { page, complaints, close } = await live.open();
+      await settled(page, () => drop(page, 'question.json', JSON.stringify(question)));
+      assert.equal((await questionOf(page)).draft_tokens, undefined);
+      const run = readFileSync(join(source, 'examples/runs/vllm-16937.json'), 'utf8');
+      await settled(page, () => drop(page, 'my-run.json', run));
+      assert.deepEqual((await questionOf(page)).draft_tokens, { from: 1, to: 8 });
+      assert.equal(await page.getByRole('alert').innerText(), '');
+      assert.deepEqual(complaints, []);
+      await close();
+    },
+
     'a log of 2 MB is read': withPage(async (page) => {
       const line =
         'INFO 11-20 10:00:01 [metrics.py:96] SpecDecoding metrics: Mean acceptance length: 2.61, Accepted throughput: 161.00 tokens/s, Drafted throughput: 300.00 tokens/s, Accepted: 1610 tokens, Drafted: 3000 tokens, Per-position acceptance rate: 0.801, 0.510, 0.299, Avg Draft acceptance rate: 53.7%\n';
