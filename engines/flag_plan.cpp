@@ -8,8 +8,8 @@
 
 #include "engines/capabilities.h"
 #include "engines/definition.h"
+#include "engines/memory_share.h"
 #include "sim/placement.h"
-#include "sim/round.h"
 #include "text/version.h"
 
 namespace treeline::engines {
@@ -155,28 +155,6 @@ void remark_on_deployment(FlagPlan& plan) {
 bool caches_so_by_default(const Engine& engine, sim::NumberFormat cache, sim::NumberFormat published) {
     const bool published_in_16 = dialect_of(engine).caches_in_16_bits || sim::bits_of(published) == 16.0;
     return cache == published || (sim::bits_of(cache) == 16.0 && published_in_16);
-}
-
-/// What the engine takes of a device with this share of it (memory_utilisation_of), whatever the limit.
-Bytes taken_with(sim::RoundSetup setup, std::optional<double> share) {
-    setup.platform.memory_limit.reset();
-    if (share) {
-        setup.platform.memory_utilisation = share;
-    }
-    return sim::compile_round(setup).memory.capacity;
-}
-
-/// The share with which a server takes no more of a device than the limit that was priced, rounded down to three digits, as
-/// what it takes grows linearly with its share; nothing where it takes less by itself.
-std::optional<double> share_within_limit(const sim::RoundSetup& setup) {
-    const std::optional<Bytes> limit = setup.platform.memory_limit;
-    if (!limit || setup.platform.accelerator || taken_with(setup, std::nullopt) <= *limit) {
-        return std::nullopt;
-    }
-    constexpr double low = 0.1, high = 0.2;
-    const Bytes at_low = taken_with(setup, low), at_high = taken_with(setup, high);
-    const double share = low + (high - low) * ((*limit - at_low) / (at_high - at_low));
-    return std::max(0.001, std::floor(1e3 * share) / 1e3);
 }
 
 /// Its share of the devices' memory, where it is not the engine's default.

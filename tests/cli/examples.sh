@@ -52,8 +52,9 @@ expect 0 '"command": "treeline diagnose runs/vllm-49548.json runs/vllm-49548-pla
 ! grep -E '^runs/' list.csv | grep -vq 'treeline diagnose runs/' || fail "an example of runs/ has another command: $(grep '^runs/' list.csv)"
 
 # What lies beside a copied example already is in the way only where it holds something else.
-expect 0 '^$' examples fits/break-even-fitted-law --output copies/law.json
-expect 0 '^$' examples fits/break-even-stree-8b --output copies/beams.json
+checks=$((checks + 2))
+"$TREELINE" examples fits/break-even-fitted-law --output copies/law.json || fail "an example is not copied"
+"$TREELINE" examples fits/break-even-stree-8b --output copies/beams.json || fail "an example is not copied beside a file that holds the same"
 echo changed >>copies/stree-repository-runs.csv
 expect 2 'stree-repository-runs.csv is there already, and is not replaced' examples fits/break-even-stree-8b --output copies/more.json
 
