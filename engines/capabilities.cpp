@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "engines/definition.h"
 #include "text/wording.h"
@@ -79,13 +80,31 @@ std::string model_problem(const Engine& engine, DrafterKind kind, const sim::Mod
                              text::listed(rule->words, "and"), rule->source);
 }
 
+std::vector<RollbackChoice> rollbacks_at(const Engine& engine, const sim::Model& target, const sim::Stack& stack) {
+    std::vector<RollbackChoice> choices;
+    for (const sim::Rollback rollback : sim::rollbacks_for(target, stack, true)) {
+        const auto flag = stack.states.rollback_flags.find(rollback);
+        const bool by_itself = flag == stack.states.rollback_flags.end();
+        if (const std::string called = by_itself ? "" : engine.flag_at(flag->second); by_itself || !called.empty()) {
+            choices.push_back({rollback, called});
+        }
+    }
+    return choices;
+}
+
 std::string rollback_problem(const Engine& engine, const sim::RoundSetup& setup) {
     const auto& flags = setup.platform.stack.states.rollback_flags;
     const auto flag = flags.find(setup.rollback);
-    return flag == flags.end() || std::holds_alternative<sim::NoDrafter>(setup.drafter) || !engine.flag_at(flag->second).empty()
-               ? ""
-               : fmt::format("{} has no {}, with which it would roll back by {}; it came with {}", engine.label(), flag->second,
-                             name_of(setup.rollback), engine.flag_since(flag->second));
+    if (flag == flags.end() || std::holds_alternative<sim::NoDrafter>(setup.drafter) || !engine.flag_at(flag->second).empty()) {
+        return "";
+    }
+    std::vector<std::string> others;
+    for (const RollbackChoice& choice : rollbacks_at(engine, setup.target, setup.platform.stack)) {
+        others.emplace_back(name_of(choice.rollback));
+    }
+    return fmt::format("{} has no {}, with which it would roll back by {}; it came with {}{}", engine.label(), flag->second,
+                       name_of(setup.rollback), engine.flag_since(flag->second),
+                       others.empty() ? "" : fmt::format(" (it has {})", fmt::join(others, ", ")));
 }
 
 bool is_translated(const sim::Drafter& drafter) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "engines/engine.h"
 #include "sim/device.h"
@@ -22,6 +23,15 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind);
 std::string model_problem(const Engine& engine, DrafterKind kind, const sim::Model& target);
 /// The value that selects a drafter for this target, which may be another name of the same method.
 std::string word_for(const Engine& engine, const EngineDrafter& drafter, const sim::Model& target);
+
+/// A way in which the engine rolls back at its version, and the flag that asks for it; empty for what it does by itself.
+struct RollbackChoice {
+    sim::Rollback rollback;
+    std::string flag;
+};
+
+/// In the stack's order: what the engine does by itself is first.
+std::vector<RollbackChoice> rollbacks_at(const Engine& engine, const sim::Model& target, const sim::Stack& stack);
 
 /// Why the engine does not take the flag with which it would roll back so, as a sentence; empty if it does, or needs none.
 std::string rollback_problem(const Engine& engine, const sim::RoundSetup& setup);

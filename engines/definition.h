@@ -15,6 +15,7 @@
 #include "engines/engine.h"
 #include "engines/flag_plan.h"
 #include "engines/lint_input.h"
+#include "engines/round_habits.h"
 #include "sim/placement.h"
 #include "sim/platform.h"
 #include "sweeps/measurement_plan.h"
@@ -53,12 +54,15 @@ struct Dialect {
     bool (*starts)(std::string_view program, std::string_view next);
     /// Whether a flag is of this engine's speculation and of no engine's before it in the list.
     bool (*owns_flag)(std::string_view flag);
-    bool runs_on_metal = false;       ///< Apple's GPUs
-    bool places_weights = false;      ///< flags leave layers or experts in the host's memory, computed there
-    bool caches_in_16_bits = false;   ///< keys and values, without a flag, where others cache as the checkpoint does
-    bool one_draft_a_module = false;  ///< chained modules for multi-token prediction draft one token each
-    bool takes_older = false;         ///< versions before the first whose rules are known are taken as that one
-    bool loads_gguf = false;          ///< files of a checkpoint in that format, whatever it is published in
+    bool runs_on_metal = false;         ///< Apple's GPUs
+    bool places_weights = false;        ///< flags leave layers or experts in the host's memory, computed there
+    bool caches_in_16_bits = false;     ///< keys and values, without a flag, where others cache as the checkpoint does
+    bool one_draft_a_module = false;    ///< chained modules for multi-token prediction draft one token each
+    bool takes_share_of_memory = true;  ///< a flag says how much of a device's memory it may take
+    bool takes_older = false;           ///< versions before the first whose rules are known are taken as that one
+    bool loads_gguf = false;            ///< files of a checkpoint in that format, whatever it is published in
+    sim::PrefillPolicy reads_prompts = sim::PrefillPolicy::mixed;  ///< without a flag
+    std::string_view mixes_prompts = {};  ///< the flag with which it mixes them with decoding, where it drafts nothing
     /// A format into which it quantises a checkpoint of 16 bits while it loads it, as `--quantization` names it; else empty.
     std::string_view quantises_to = {};
     std::vector<ModelRule> model_rules = {};
@@ -67,6 +71,8 @@ struct Dialect {
     /// Whether it translates the tokens of a draft model with another vocabulary.
     bool (*translates)(const Engine& engine);
     EngineFlags (*write)(FlagPlan plan);
+    /// habits_of()
+    EngineHabits (*habits)(const Engine& engine, const sim::RoundSetup& setup);
     /// parallel_problem()
     std::string (*parallel_problem)(const Engine& engine, DrafterKind drafter, const sim::Platform& platform);
     /// usual_requests()

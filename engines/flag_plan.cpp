@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"
 #include "engines/definition.h"
+#include "engines/memory_share.h"
 #include "sim/placement.h"
 #include "text/version.h"
 
@@ -155,6 +157,20 @@ bool caches_so_by_default(const Engine& engine, sim::NumberFormat cache, sim::Nu
     return cache == published || (sim::bits_of(cache) == 16.0 && published_in_16);
 }
 
+/// Its share of the devices' memory, where it is not the engine's default.
+void plan_memory(FlagPlan& plan, const sim::RoundSetup& setup) {
+    if (setup.platform.memory_utilisation != setup.platform.stack.memory.memory_utilisation) {
+        plan.memory_utilisation = setup.platform.memory_utilisation;
+    }
+    if (const std::optional<double> share = share_within_limit(setup)) {
+        plan.memory_utilisation = share;
+        if (!dialect_of(*plan.engine).takes_share_of_memory) {
+            remark(plan, fmt::format("no flag holds it to the {:.4g} GB of a device that were priced",
+                                     1e-9 * setup.platform.memory_limit->value()));
+        }
+    }
+}
+
 /// The variant's server before anything is said of drafting.
 FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, double requests) {
     FlagPlan plan;
@@ -164,9 +180,7 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     plan.checkpoints = checkpoints_of(variant, engine);
     plan.target = variant.setup.target;
     plan.remarks = plan.checkpoints.remarks;
-    if (plan.platform.memory_utilisation != plan.platform.stack.memory.memory_utilisation) {
-        plan.memory_utilisation = plan.platform.memory_utilisation;
-    }
+    plan_memory(plan, variant.setup);
     const sim::NumberFormat cache = variant.setup.precision.kv_cache.format;
     if (!caches_so_by_default(engine, cache, plan.target.precision.kv_cache.format)) {
         plan.kv_cache = engine.cache_word(cache);
@@ -232,6 +246,36 @@ void remark_on_layers(FlagPlan& plan, const sweeps::Variant& variant) {
     }
 }
 
+/// Prompts that were asked to be read otherwise than the engine reads them by itself.
+void plan_prompts(FlagPlan& plan) {
+    const sim::ServingPolicy& serving = plan.platform.stack.serving;
+    const Dialect& dialect = dialect_of(*plan.engine);
+    if (!serving.states_prefill || serving.prefill == dialect.reads_prompts ||
+        serving.prefill == sim::PrefillPolicy::disaggregated) {
+        return;
+    }
+    if (!plan.drafter && serving.prefill == sim::PrefillPolicy::mixed && !dialect.mixes_prompts.empty()) {
+        plan.prompts_flag = dialect.mixes_prompts;
+        return;
+    }
+    remark(plan, fmt::format("prompts are priced as {}, which no flag of {} asks for{}: it reads them as {}",
+                             name_of(serving.prefill), plan.engine->title,
+                             dialect.mixes_prompts.empty() ? "" : " while it drafts", name_of(dialect.reads_prompts)));
+}
+
+/// Kernels that were asked for and that the command does not ask for.
+void remark_on_kernels(FlagPlan& plan) {
+    const sim::PickedKernels& picked = plan.platform.stack.picked;
+    const auto check = [&](const std::string& title, const std::map<std::string, std::string>& flags) {
+        if (!title.empty() && !flags.contains(plan.engine->word)) {
+            remark(plan, fmt::format("no flag of {} is known that runs these kernels, which are priced: {}", plan.engine->title,
+                                     title));
+        }
+    };
+    check(picked.attention_kernels.title, picked.attention_kernels.flags);
+    check(picked.expert_kernels.title, picked.expert_kernels.flags);
+}
+
 void remark_on_links(FlagPlan& plan) {
     if (const sim::Interconnect* link = sim::link_of(plan.platform)) {
         if (const auto asked = link->own.asked_by.find(plan.engine->word); asked != link->own.asked_by.end()) {
@@ -286,6 +330,8 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
         remark_on_layers(plan, variant);
     }
     remark_on_links(plan);
+    remark_on_kernels(plan);
+    plan_prompts(plan);
     return {std::move(plan), ""};
 }
 
@@ -306,6 +352,8 @@ PlanResult plan_of_shape(const sweeps::Variant& variant, const Engine& engine, c
         remark_on_layers(plan, variant);
     }
     remark_on_links(plan);
+    remark_on_kernels(plan);
+    plan_prompts(plan);
     return {std::move(plan), ""};
 }
 

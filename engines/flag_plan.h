@@ -35,6 +35,7 @@ struct FlagPlan {
     std::string rollback_flag;                 ///< with which it rolls back as was priced; empty where it does so by itself
     sim::Model target = {};                    ///< says what of it lies on the host
     std::optional<double> memory_utilisation;  ///< share of the devices' memory, where it is not the engine's default
+    std::string prompts_flag = {};             ///< with which prompts are read as was priced; empty where they are by default
     std::string kv_cache;                      ///< Engine::cache_word() where its caches are not in that format by default
     std::optional<double> token_budget;        ///< most tokens of a step, where the input states it
     double request_tokens = 0.0;               ///< of the longest request, drafts included; 0 = not known

@@ -174,4 +174,14 @@ sweeps::Answer answer(sweeps::RecommendInput input, unsigned threads, MissingSha
     return sweeps::answer(std::move(input), threads);
 }
 
+sweeps::PointEstimate estimate_point(sweeps::PointInput input) {
+    const std::optional<Engine> engine = input.rollback ? priced_engine(input.platform) : std::nullopt;
+    if (engine) {
+        if (const std::string problem = rollback_problem(*engine, sweeps::setup_of(input, *input.rollback)); !problem.empty()) {
+            throw text::InputError({"rollback: " + problem});
+        }
+    }
+    return sweeps::estimate_point(std::move(input));
+}
+
 }  // namespace treeline::engines

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engines/engine.h"
+#include "sweeps/estimate.h"
 #include "sweeps/recommend_answer.h"
 
 namespace treeline::engines {
@@ -28,5 +29,8 @@ void keep_what_engines_run(sweeps::RecommendInput& input, MissingShapes shapes =
 
 /// The answer to what is left of the workload.
 sweeps::Answer answer(sweeps::RecommendInput input, unsigned threads, MissingShapes shapes = MissingShapes::refuse);
+
+/// The estimate of a design point. Throws InputError where it names a rollback that its engine has not at that version.
+sweeps::PointEstimate estimate_point(sweeps::PointInput input);
 
 }  // namespace treeline::engines

@@ -84,9 +84,11 @@ KeyRow row_of(const CountKey& key) {
 }
 
 KeyRow row_of(const NumberKey& key) {
-    return row_of_numbers(key, KeyForm::number,
-                          range_text(key.low, key.high) + (key.unit.empty() ? "" : " ") + std::string(key.unit),
-                          key.fallback ? text::exact_text(*key.fallback) : "");
+    KeyRow made = row_of_numbers(key, KeyForm::number,
+                                 range_text(key.low, key.high) + (key.unit.empty() ? "" : " ") + std::string(key.unit),
+                                 key.fallback ? text::exact_text(*key.fallback) : "");
+    made.below_high = key.below_high;
+    return made;
 }
 
 KeyRow row_of(const NumbersKey& key) {
@@ -98,7 +100,12 @@ KeyRow row_of(const WordKey& key) {
 }
 KeyRow row_of(const SwitchKey& key) { return row(key, KeyForm::flag, "true, false", key.fallback ? "true" : "false"); }
 KeyRow row_of(const AxisKey& key) { return row_of_numbers(key, KeyForm::axis, "axis, " + range_text(key.low, key.high), ""); }
-KeyRow row_of(const PartKey& key) { return row(key, KeyForm::part, std::string(key.type), ""); }
+KeyRow row_of(const PartKey& key) {
+    KeyRow made = row(key, KeyForm::part, std::string(key.type), "");
+    made.texts = key.texts == nullptr ? std::vector<std::string>() : key.texts();
+    made.may_be_empty = key.may_be_empty;
+    return made;
+}
 
 KeyRow row_of_words(const PartKey& key, std::vector<std::string> words, std::string_view fallback) {
     const auto quoted = [](std::string_view word) { return "`" + std::string(word) + "`"; };

@@ -38,6 +38,7 @@ struct NumberKey {
     double low, high;
     std::optional<double> fallback;
     std::string_view meaning, otherwise = {}, note = {};
+    bool below_high = false;  ///< what reads it refuses `high` itself
     constexpr operator std::string_view() const { return key; }
 };
 
@@ -95,6 +96,8 @@ struct AxisKey {
 struct PartKey {
     std::string_view key, type;
     std::string_view meaning, otherwise = {}, note = {};
+    std::vector<std::string> (*texts)() = nullptr;  ///< what a text may be, alone or in a list; null: the user's own
+    bool may_be_empty = false;                      ///< a list without elements is read
     constexpr operator std::string_view() const { return key; }
 };
 
@@ -124,6 +127,14 @@ Enum read_or(Reader& at, const ChoiceKey<Enum>& key, Enum fallback) {
     return at.choice_or(key, fallback);
 }
 
+/// The names of enumerators, and "auto", for PartKey::texts.
+template <NamedEnum Enum>
+std::vector<std::string> names_or_auto() {
+    std::vector<std::string> names = names_of<Enum>();
+    names.insert(names.begin(), "auto");
+    return names;
+}
+
 /// What a key holds in JSON.
 enum class KeyForm { text, whole_number, number, numbers, word, flag, axis, part };
 
@@ -135,6 +146,9 @@ struct KeyRow {
     KeyForm form = KeyForm::part;
     double low = 0.0, high = 0.0;         ///< of numbers
     std::vector<std::string> words = {};  ///< of which it is one
+    bool below_high = false;              ///< NumberKey::below_high
+    std::vector<std::string> texts = {};  ///< PartKey::texts
+    bool may_be_empty = false;            ///< PartKey::may_be_empty
 };
 KeyRow row_of(const CountKey& key);
 KeyRow row_of(const NumberKey& key);

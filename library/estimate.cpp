@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/priced_engine.h"
 #include "reports/estimate/estimate_output.h"
 #include "requests/point_file.h"
 
@@ -9,7 +10,7 @@ namespace treeline {
 namespace {
 
 EstimateAnswer estimated(requests::PointSource source) {
-    return {sweeps::estimate_point(std::move(source.input)),
+    return {engines::estimate_point(std::move(source.input)),
             std::make_shared<const nlohmann::ordered_json>(std::move(source.raw))};
 }
 
@@ -27,7 +28,7 @@ EstimateAnswer estimate(sweeps::PointInput input) {
     if (std::vector<std::string> problems = problems_of(input); !problems.empty()) {
         throw text::InputError(std::move(problems));
     }
-    return {sweeps::estimate_point(std::move(input)), nullptr};
+    return {engines::estimate_point(std::move(input)), nullptr};
 }
 
 std::string as_table(const EstimateAnswer& answer, const std::optional<std::string>& explain) {

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "engines/capabilities.h"
 #include "engines/priced_engine.h"
 #include "engines/request_limits.h"
+#include "engines/round_habits.h"
 #include "sim/rollback/rollback.h"
 #include "sim/round_host.h"
 #include "sim/stack_effects.h"
@@ -33,43 +35,68 @@ bool drafts_differ(const sim::RoundSetup& setup) {
     return plan.hit_rate < 1.0 || plan.mean_draft > 0.0;
 }
 
-void add_graph(const sim::RoundSetup& setup, const sim::VerificationRule& rule, std::vector<Habit>& habits) {
-    if (rule.in_pieces) {
-        habits.push_back({"graph of a verification", "in pieces",
-                          "between pieces the host launches the attention of each layer; the pass takes the longer of host and "
-                          "device"});
-    } else if (drafts_differ(setup)) {
-        habits.push_back({"graph of a verification", "whole where all drafts are as long",
-                          "the engine runs other steps in pieces, which is not priced"});
+/// What one says of an engine whose documents say it; `unknown` gets what they do not.
+void add(const std::string& what, const engines::EngineHabit& habit, std::vector<Habit>& habits,
+         std::vector<std::string>& unknown) {
+    if (habit.how.empty()) {
+        unknown.push_back(what);
     } else {
-        habits.push_back({"graph of a verification", "whole", "every sequence has as many tokens"});
+        habits.push_back({what, habit.how, with_other(habit.because, habit.otherwise)});
     }
 }
 
-void add_verification(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+constexpr const char* graph_of_verification = "graph of a verification";
+
+void add_graph(const sim::RoundSetup& setup, const sim::VerificationRule* rule, const engines::EngineHabit& known,
+               std::vector<Habit>& habits, std::vector<std::string>& unknown) {
+    if (rule != nullptr && rule->in_pieces) {
+        habits.push_back(
+            {graph_of_verification, "in pieces",
+             with_other("between pieces the host launches the attention of each layer; the pass takes the longer of "
+                        "host and device",
+                        rule->otherwise)});
+    } else if (known.how == "whole" && drafts_differ(setup)) {
+        habits.push_back({graph_of_verification, "whole where all drafts are as long",
+                          with_other("the engine runs other steps in pieces, which is not priced", known.otherwise)});
+    } else {
+        add(graph_of_verification, known, habits, unknown);
+    }
+}
+
+void add_verification(const sim::RoundSetup& setup, const engines::EngineHabits& known, std::vector<Habit>& habits,
+                      std::vector<std::string>& unknown) {
     const sim::Stack& stack = setup.platform.stack;
+    const sim::VerificationRule* rule =
+        sim::has_attention_of_heads(setup.target)
+            ? sim::rule_for(stack.picked.verification_rules, setup.platform.device, setup.precision)
+            : nullptr;
     if (!stack.picked.attention_kernels.name.empty()) {
         habits.push_back({"attention", stack.picked.attention_kernels.title, "asked for"});
-        return;
+    } else if (rule != nullptr) {
+        habits.push_back({"attention", rule->backend,
+                          with_other(rule->because, rule->otherwise.empty() ? known.attention.otherwise : rule->otherwise)});
+    } else if (sim::attends(setup.target)) {
+        add("attention", known.attention, habits, unknown);
     }
-    const sim::VerificationRule* rule = sim::rule_for(stack.picked.verification_rules, setup.platform.device, setup.precision);
-    if (rule == nullptr || !sim::has_attention_of_heads(setup.target)) {
-        return;
-    }
-    habits.push_back({"attention", rule->backend, with_other(rule->because, rule->otherwise)});
-    add_graph(setup, *rule, habits);
+    add_graph(setup, rule, known.graph, habits, unknown);
 }
 
-/// Passes of a draft model that are no single graph.
-void add_drafting(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+/// How the passes of the drafter are launched.
+void add_drafting(const sim::RoundSetup& setup, const engines::EngineHabit& known, std::vector<Habit>& habits,
+                  std::vector<std::string>& unknown) {
     const Seconds layer = setup.platform.stack.passes.host_per_draft_layer;
     const double speed = setup.platform.device.host_speed;
+    if (std::holds_alternative<sim::NoDrafter>(setup.drafter)) {
+        return;
+    }
     if (std::holds_alternative<sim::IndependentDrafter>(setup.drafter) && layer > Seconds(0.0)) {
         habits.push_back({"passes of the draft model", "launched layer by layer",
                           fmt::format("no graph holds such a pass: it takes the longer of the device and {:.0f} us of the host "
                                       "for each layer",
                                       1e6 * (layer / speed).value())});
+        return;
     }
+    add("drafting", known, habits, unknown);
 }
 
 void add_power_limit(const sim::Device& device, std::vector<Habit>& habits) {
@@ -103,24 +130,34 @@ void add_tokens(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     }
 }
 
+/// Ways to roll back: those of the engine at its version, or of a stack that is no engine's.
+std::vector<engines::RollbackChoice> choices_of_rollback(const sim::RoundSetup& setup) {
+    const sim::Stack& stack = setup.platform.stack;
+    if (const std::optional<engines::Engine> engine = engines::priced_engine(setup.platform)) {
+        return engines::rollbacks_at(*engine, setup.target, stack);
+    }
+    std::vector<engines::RollbackChoice> choices;
+    for (const sim::Rollback rollback : sim::rollbacks_for(setup.target, stack, true)) {
+        choices.push_back({rollback, ""});
+    }
+    return choices;
+}
+
 void add_states(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
     const sim::Stack& stack = setup.platform.stack;
     if (!sim::has_recurrent_state(setup.target) || std::holds_alternative<sim::NoDrafter>(setup.drafter)) {
         return;
     }
     std::vector<std::string> others;
-    for (const sim::Rollback rollback : sim::rollbacks_for(setup.target, stack, true)) {
-        const auto flag = stack.states.rollback_flags.find(rollback);
-        if (rollback != setup.rollback) {
-            others.push_back(flag == stack.states.rollback_flags.end()
-                                 ? std::string(name_of(rollback))
-                                 : fmt::format("{} with {}", name_of(rollback), flag->second));
+    std::string why = stack.engine.empty() ? "the fastest that fits" : "without a flag";
+    for (const engines::RollbackChoice& choice : choices_of_rollback(setup)) {
+        const std::string with = choice.flag.empty() ? "" : " with " + choice.flag;
+        if (choice.rollback != setup.rollback) {
+            others.push_back(std::string(name_of(choice.rollback)) + with);
+        } else if (!with.empty()) {
+            why = with.substr(1);
         }
     }
-    const auto asked = stack.states.rollback_flags.find(setup.rollback);
-    const std::string why = asked != stack.states.rollback_flags.end() ? "with " + asked->second
-                            : stack.engine.empty()                     ? "the fastest that fits"
-                                                                       : "without a flag";
     habits.push_back({"states of rejected tokens", std::string(name_of(setup.rollback)),
                       others.empty() ? why : fmt::format("{}; otherwise {}", why, fmt::join(others, ", "))});
     if (stack.states.committed_copies > 0.0 && setup.rollback == sim::Rollback::snapshot) {
@@ -174,16 +211,21 @@ void add_state_groups(const sim::RoundSetup& setup, std::vector<Habit>& habits) 
                      1e3 * sim::host_of_verification(stack, groups).value() / setup.platform.device.host_speed)});
 }
 
-void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+void add_scheduling(const sim::RoundSetup& setup, const engines::EngineHabit& known, std::vector<Habit>& habits,
+                    std::vector<std::string>& unknown) {
     const sim::Stack& stack = setup.platform.stack;
     const sim::DrafterPlan plan = sim::plan(setup.drafter, setup.target, setup.precision);
-    if (sim::is_synchronous(stack, setup.drafter, plan) && stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
+    if (sim::is_synchronous(stack, setup.drafter, plan) && known.how != "after each round") {
         habits.push_back({"scheduling", "after each round",
                           plan.reads_on_host ? "this drafter needs the sampled tokens on the host"
                                              : "this version schedules no rounds of this drafter ahead"});
-    } else if (stack.host[sim::HostDriver::synchronous_round] > Seconds(0.0)) {
-        habits.push_back({"scheduling", "asynchronous", "the next step is prepared while the device works"});
+    } else {
+        add("scheduling", known, habits, unknown);
     }
+}
+
+void add_host(const sim::RoundSetup& setup, std::vector<Habit>& habits) {
+    const sim::Stack& stack = setup.platform.stack;
     add_state_groups(setup, habits);
     add_running_requests(setup, habits);
     habits.push_back({"prompts", std::string(name_of(stack.serving.prefill)),
@@ -241,13 +283,22 @@ std::string version_note(const sim::Stack& stack) {
 
 std::string engine_habits_text(const sim::RoundSetup& setup) {
     std::vector<Habit> habits;
-    add_verification(setup, habits);
+    std::vector<std::string> unknown;
+    const std::optional<engines::Engine> engine = engines::priced_engine(setup.platform);
+    const engines::EngineHabits known = engine ? engines::habits_of(*engine, setup) : engines::EngineHabits{};
+    add_verification(setup, known, habits, unknown);
     add_power_limit(setup.platform.device, habits);
-    add_drafting(setup, habits);
+    add_drafting(setup, known.drafting, habits, unknown);
     add_reading(setup, habits);
     add_tokens(setup, habits);
     add_states(setup, habits);
+    add_scheduling(setup, known.scheduling, habits, unknown);
     add_host(setup, habits);
+    if (!unknown.empty() && !setup.platform.accelerator) {
+        habits.push_back(
+            {text::listed(unknown, "and"), "not known",
+             engine ? "neither its documents nor its stack say it of this target and device" : "the stack is no engine's"});
+    }
     add_unmet(setup, habits);
     add_without_effect(setup, habits);
     text::TextTable table({{"what " + setup.platform.stack.name + " does", text::Align::left},

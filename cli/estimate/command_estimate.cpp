@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/explain_flag.h"
+#include "engines/priced_engine.h"
 #include "reports/estimate/estimate_output.h"
 #include "reports/fpga/fpga_output.h"
 #include "requests/fpga/fpga_run_reader.h"
@@ -127,7 +128,7 @@ void estimate(const EstimateFlags& flags) {
     }
     try {
         requests::PointSource source = requests::read_point(flags.file, flags.point, flags.common.find());
-        const sweeps::PointEstimate result = sweeps::estimate_point(std::move(source.input));
+        const sweeps::PointEstimate result = engines::estimate_point(std::move(source.input));
         requests::rebase_paths(source.raw, from_folder_of(flags.common.output).string());
         if (flags.cycles || !flags.html.empty()) {
             if (format != Format::json &&

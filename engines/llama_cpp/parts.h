@@ -9,8 +9,9 @@
 
 namespace treeline::engines::llama_cpp {
 
-std::vector<Engine> versions();    // records.cpp
-EngineFlags write(FlagPlan plan);  // flags.cpp
+std::vector<Engine> versions();                                           // records.cpp
+EngineFlags write(FlagPlan plan);                                         // flags.cpp
+EngineHabits habits(const Engine& engine, const sim::RoundSetup& setup);  // habits.cpp
 
 /// A preset ("spec-type = draft-mtp" on a line of its own, below "[model]" or without): the flags of what stands before all
 /// sections or below "[*]", and of the first section that speaks of speculation. Nothing where the text is something else.

@@ -66,6 +66,7 @@ std::string deployment_flags(const FlagPlan& plan) {
 std::string load_flags(const FlagPlan& plan) {
     const std::optional<double> requests = stated_requests(plan);
     return (requests ? fmt::format(" --max-running-requests {:.0f}", std::ceil(*requests)) : "") +
+           (plan.prompts_flag.empty() ? "" : " " + plan.prompts_flag) +
            (plan.token_budget ? fmt::format(" --chunked-prefill-size {:.0f}", *plan.token_budget) : "") +
            (plan.kv_cache.empty() ? "" : " --kv-cache-dtype " + plan.kv_cache);
 }

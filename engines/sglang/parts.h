@@ -7,8 +7,9 @@
 
 namespace treeline::engines::sglang {
 
-std::vector<Engine> versions();    // records.cpp
-EngineFlags write(FlagPlan plan);  // flags.cpp
+std::vector<Engine> versions();                                           // records.cpp
+EngineFlags write(FlagPlan plan);                                         // flags.cpp
+EngineHabits habits(const Engine& engine, const sim::RoundSetup& setup);  // habits.cpp
 
 /// The most requests that it runs at once with speculation unless it is told otherwise (server_args.py).
 inline constexpr double default_requests = 48.0;

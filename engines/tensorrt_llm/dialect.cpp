@@ -56,6 +56,7 @@ Definition definition() {
                         .owns_flag = [](std::string_view /*flag*/) { return false; },
                         .translates = [](const Engine& /*engine*/) { return false; },
                         .write = write,
+                        .habits = habits,
                         .parallel_problem = problem,
                         .usual_requests = [](const sim::Platform& /*platform*/) { return 2048.0; },
                         .requests_option = "max_batch_size",

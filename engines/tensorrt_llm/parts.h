@@ -8,8 +8,9 @@
 
 namespace treeline::engines::tensorrt_llm {
 
-std::vector<Engine> versions();    // records.cpp
-EngineFlags write(FlagPlan plan);  // flags.cpp
+std::vector<Engine> versions();                                           // records.cpp
+EngineFlags write(FlagPlan plan);                                         // flags.cpp
+EngineHabits habits(const Engine& engine, const sim::RoundSetup& setup);  // habits.cpp
 
 /// The YAML file, empty where its defaults do, and what the command calls that file.
 std::string config_yaml(FlagPlan& plan);

@@ -82,6 +82,7 @@ Definition definition() {
                         .quantises_to = "fp8",
                         .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
                         .write = write,
+                        .habits = habits,
                         .parallel_problem = problem,
                         .usual_requests = requests,
                         .requests_option = "--max-num-seqs",

@@ -98,6 +98,7 @@ EngineFlags write(FlagPlan plan) {
     if (!plan.schedule.empty()) {
         text = "VLLM_USE_V2_MODEL_RUNNER=0 " + text;
     }
+    text.insert(0, kernel_variables(*plan.engine, plan.platform));
     return {"", text, joined_remarks(plan.remarks), "", ""};
 }
 

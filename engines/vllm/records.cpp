@@ -26,6 +26,10 @@ Engine base(const std::string& version, const std::string& source) {
                    "max_model_len", "revision", "code_revision",          "prompt_lookup_max",          "prompt_lookup_min"};
     engine.retired = {wrong_tensor_parallel};
     engine.caches = {{sim::NumberFormat::fp8, "fp8"}};
+    // Options of attention came with AttentionConfig in 0.13 (its API documentation); before, variables said the same.
+    engine.dated_flags = {{{"0.10", "VLLM_FLASH_ATTN_VERSION=2"},
+                           {"0.13", R"(--attention-config '{"backend": "FLASH_ATTN", "flash_attn_version": 2}')"}},
+                          {{"0.10", "VLLM_ATTENTION_BACKEND=TRITON_ATTN"}, {"0.13", "--attention-backend TRITON_ATTN"}}};
     // Release notes of the project, and of images made of them (aws/deep-learning-containers, README.md).
     engine.releases = {{"0.10", "2025-07"}, {"0.11", "2025-10"}, {"0.12", "2025-12"}, {"0.13", "2025-12"}, {"0.14", "2026-01"},
                        {"0.15", "2026-01"}, {"0.16", "2026-02"}, {"0.17", "2026-03"}, {"0.19", "2026-04"}, {"0.20", "2026-04"},

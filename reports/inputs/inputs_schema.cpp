@@ -75,7 +75,9 @@ private:
     }
 
     Json of(const json::KeyRow& row, const std::vector<std::string>& below) {
-        const auto number = [&](const char* type) { return Json{{"type", type}, {"minimum", row.low}, {"maximum", row.high}}; };
+        const auto number = [&](const char* type) {
+            return Json{{"type", type}, {"minimum", row.low}, {row.below_high ? "exclusiveMaximum" : "maximum", row.high}};
+        };
         switch (row.form) {
             case json::KeyForm::text:
                 return {{"type", "string"}};
@@ -84,27 +86,28 @@ private:
             case json::KeyForm::number:
                 return number("number");
             case json::KeyForm::numbers:
-                return {{"type", "array"}, {"items", number("number")}};
+                return {{"type", "array"}, {"items", number("number")}, {"minItems", 1}};
             case json::KeyForm::word:
                 return {{"type", "string"}, {"enum", row.words}};
             case json::KeyForm::flag:
                 return {{"type", "boolean"}};
             case json::KeyForm::axis: {
                 const Json element = one_of({number("integer"), objects(below)});
-                return one_of({number("integer"), {{"type", "array"}, {"items", element}}, objects(below)});
+                return one_of({number("integer"), {{"type", "array"}, {"items", element}, {"minItems", 1}}, objects(below)});
             }
             case json::KeyForm::part:
                 break;
         }
-        return part(row.type, below);
+        return part(row, below);
     }
 
     /// From the words of its type: "text or object", "list, or one", "number, list or object".
-    Json part(std::string_view type, const std::vector<std::string>& below) {
-        const auto says = [&](std::string_view word) { return type.find(word) != std::string_view::npos; };
+    Json part(const json::KeyRow& row, const std::vector<std::string>& below) {
+        const auto says = [&](std::string_view word) { return row.type.find(word) != std::string::npos; };
+        const Json text = row.texts.empty() ? Json{{"type", "string"}} : Json{{"type", "string"}, {"enum", row.texts}};
         Json single = Json::array();
         if (says("text") || says("name") || says("word") || says("policy") || says("format") || says("`") || says("one")) {
-            single.push_back({{"type", "string"}});
+            single.push_back(text);
         }
         if (says("number") || says("tokens")) {
             single.push_back({{"type", "number"}});
@@ -113,14 +116,22 @@ private:
             single.push_back(objects(below));
         }
         if (says("axis")) {
-            single.push_back({{"type", "array"}, {"items", {{"type", "integer"}}}});
+            single.push_back({{"type", "array"}, {"items", {{"type", "integer"}}}, {"minItems", 1}});
         }
         if (!says("list")) {
             return one_of(std::move(single));
         }
         // A list of trees holds texts, one of loads numbers; lists in lists are tables of children.
-        Json elements = below.empty() ? Json::array() : Json{{{"type", "string"}}, {{"type", "number"}}, objects(below)};
+        Json elements = Json::array();
+        if (!row.texts.empty()) {
+            elements = {text};
+        } else if (!below.empty()) {
+            elements = {text, {{"type", "number"}}, objects(below)};
+        }
         Json list = {{"type", "array"}};
+        if (!row.may_be_empty) {
+            list["minItems"] = 1;
+        }
         if (!elements.empty()) {
             list["items"] = one_of(std::move(elements));
         }

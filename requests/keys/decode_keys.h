@@ -22,8 +22,12 @@ inline constexpr CountKey draft_tokens{"draft_tokens",    0, sim::most_draft_tok
 inline constexpr PartKey shape{"shape", "text or object", "… a tree", "none"};
 inline constexpr ChoiceKey<sim::Verification> verification{
     "verification", {}, "how drafts are verified", "chains `unrolled`, trees `packed`"};
-inline constexpr PartKey rollback{"rollback", "policy, `auto`", "how rejected drafts are undone",
-                                  "`replay` with recurrent state, else `truncate`"};
+inline constexpr PartKey rollback{"rollback",
+                                  "policy, `auto`",
+                                  "how rejected drafts are undone",
+                                  "`replay` with recurrent state, else `truncate`",
+                                  {},
+                                  names_or_auto<sim::Rollback>};
 inline constexpr PartKey acceptance{"acceptance", "object", "which drafts are accepted", "greedy"};
 inline constexpr CountKey tokens{"tokens", 1, most_tokens, 64, "decoded for each sequence"};
 inline constexpr CountKey batch{"batch", 1, 4096, 1, "sequences decoded together"};

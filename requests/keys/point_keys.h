@@ -21,8 +21,12 @@ inline constexpr CountKey draft_tokens{"draft_tokens",
                                        "draft tokens of a round, in a chain",
                                        "5 with a drafter, or as far as it reaches"};
 inline constexpr PartKey shape{"shape", "text or object", "a tree, instead of `draft_tokens`", "none"};
-inline constexpr PartKey verification{"verification", "name, list, `auto`", "how drafts are verified",
-                                      "`auto`: the fastest that applies"};
+inline constexpr PartKey verification{"verification",
+                                      "name, list, `auto`",
+                                      "how drafts are verified",
+                                      "`auto`: the fastest that applies",
+                                      {},
+                                      names_or_auto<sim::Verification>};
 inline constexpr CountKey concurrency{"concurrency",
                                       1,
                                       sim::largest_batch,

@@ -16,10 +16,16 @@ inline constexpr PartKey platform{"platform", "text or object", "where it runs"}
 inline constexpr AxisKey draft_tokens{
     "draft_tokens", 0, sim::most_draft_tokens, "chains to try; 0 is plain decoding", "", ". Optional with `shapes`"};
 inline constexpr PartKey shapes{"shapes", "list", "trees to try", "none"};
-inline constexpr PartKey verification{"verification", "name, list, `auto`", "ways of verifying to try", "`auto`"};
-inline constexpr PartKey rollback{"rollback", "name, `auto`", "how rejected drafts are undone",
-                                  "`auto`: the fastest that fits"};
-inline constexpr PartKey rollbacks{"rollback", "list, `auto`", "policies to try", "`auto`: all that the target supports"};
+inline constexpr PartKey verification{
+    "verification", "name, list, `auto`", "ways of verifying to try", "`auto`", {}, names_or_auto<sim::Verification>};
+inline constexpr PartKey rollback{"rollback",
+                                  "name, `auto`",
+                                  "how rejected drafts are undone",
+                                  "`auto`: the fastest that fits",
+                                  {},
+                                  names_or_auto<sim::Rollback>};
+inline constexpr PartKey rollbacks{
+    "rollback", "list, `auto`", "policies to try", "`auto`: all that the target supports", {}, names_or_auto<sim::Rollback>};
 inline constexpr ChoiceKey<sim::Decoding> decoding{"decoding", sim::Decoding::greedy,
                                                    "how the target picks tokens; sampling costs more"};
 inline constexpr CountKey batch{"batch", 1, sim::largest_batch, 1, "sequences decoded together"};
@@ -33,7 +39,8 @@ inline constexpr PartKey output_tokens{
     "lengths of answers in the steady state, where each makes room for a prompt that others wait for", "0, decoding alone",
     " ([forms](#lengths-prompt_tokens-output_tokens), [formula](cost-model.md#35-prompts))"};
 inline constexpr NumberKey prefix_hit{
-    "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read"};
+    "prefix_hit", "", 0.0, 1.0, 0.0, "share of a prompt that the prefix cache holds", {}, ", below 1: only the rest is read",
+    true};
 inline constexpr CountKey shared_prefix{"shared_prefix",
                                         0,
                                         sim::longest_context,

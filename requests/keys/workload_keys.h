@@ -13,10 +13,13 @@ using namespace shared_keys;
 
 inline constexpr PartKey platforms{"platforms", "list, or one",
                                    "candidates for where it runs, each a device's name or an object"};
-inline constexpr PartKey drafters{"drafters", "list of names or objects, or `known`",
+inline constexpr PartKey drafters{"drafters",
+                                  "list of names or objects, or `known`",
                                   "candidate drafters, published ones by name; plain decoding is always included",
                                   "`known`: those of [models/drafters](../models/drafters) for the target and its family",
-                                  ". `known` may also be one of the list. An empty list: plain decoding alone"};
+                                  ". `known` may also be one of the list. An empty list: plain decoding alone",
+                                  nullptr,
+                                  true};
 inline constexpr AxisKey draft_tokens{"draft_tokens",
                                       0,
                                       sim::most_draft_tokens,

@@ -38,17 +38,25 @@ expect 0 'Decoding saved +6.40 of 10 +Net of training +6.15' estimate --explain 
 # (The paper rounds the multiplier to 2.05 first and prints 5.12; unrounded it is 5.13. tests/sim/spire_test.cpp repeats its arithmetic.)
 expect 0 'Decoding saved +5.13 of 10' estimate --explain round "$SOURCE/examples/estimate-spire.json" --draft-training 0 \
     --drafter '{"kind": "sparse-self", "share": 0.125, "sink": 1, "acceptance": {"mean_length": 3.891, "draft_tokens": 4}}'
-# Every command that the list of examples names exists, with the flag that it names.
-"$TREELINE" examples >list.txt
-grep -oE 'treeline( [a-z-]+)+' list.txt | sort -u >commands.txt
-[ "$(wc -l <commands.txt)" -ge 6 ] || fail "the list of examples names few commands: $(cat commands.txt)"
+# Every command that the list of examples prints runs, in the folder of the examples. Those of minutes are run by other scripts: real
+# decoders, and studies of policies and of sampling.
+"$TREELINE" examples --format csv >list.csv
+"$TREELINE" examples | grep -oE 'treeline [a-z].*' | sort -u | grep -vE '^treeline (decode|study acceptance) |policies/(dspark-qwen3|eagle3)|examples NAME' >commands.txt
+[ "$(wc -l <commands.txt)" -ge 40 ] || fail "the list of examples prints few commands: $(cat commands.txt)"
 while read -r _ words; do
     checks=$((checks + 1))
-    flag=$(grep -oE -- '--[a-z-]+' <<<"$words")
     # shellcheck disable=SC2086 # words of a command
-    "$TREELINE" ${words%% --*} --help >help.txt 2>&1 || fail "treeline examples names \"treeline $words\", which does not exist"
-    grep -q "Usage: treeline ${words%% --*}" help.txt && grep -q -- "$flag" help.txt || fail "treeline $words: no such command or flag"
+    (cd "$SOURCE/examples" && "$TREELINE" $words) >out.txt 2>err.txt || fail "treeline examples prints \"treeline $words\", which ends with $?: $(head -c 300 err.txt)"
 done <commands.txt
+expect 0 '"command": "treeline diagnose runs/vllm-49548.json runs/vllm-49548-plain.json --input runs/vllm-49548-point.json"' examples --format json
+! grep -E '^runs/' list.csv | grep -vq 'treeline diagnose runs/' || fail "an example of runs/ has another command: $(grep '^runs/' list.csv)"
+
+# What lies beside a copied example already is in the way only where it holds something else.
+checks=$((checks + 2))
+"$TREELINE" examples fits/break-even-fitted-law --output copies/law.json || fail "an example is not copied"
+"$TREELINE" examples fits/break-even-stree-8b --output copies/beams.json || fail "an example is not copied beside a file that holds the same"
+echo changed >>copies/stree-repository-runs.csv
+expect 2 'stree-repository-runs.csv is there already, and is not replaced' examples fits/break-even-stree-8b --output copies/more.json
 
 # A drafter as --drafter takes it in JSON may stand in a file.
 printf '{"kind": "eagle3"}' >draft.json

@@ -6,6 +6,7 @@
 #include "engines/engine_flags.h"
 #include "engines/priced_engine.h"
 #include "requests/keys/setup_keys.h"
+#include "requests/point_file.h"
 #include "requests/recommend/workload_file.h"
 #include "setups.h"
 #include "text/input_error.h"
@@ -183,6 +184,30 @@ TEST_CASE("the schedule holds what the server can change between") {
     for (const sweeps::ScheduleEntry& entry : fixed.schedule.entries) {
         CHECK((entry.draft_tokens == 0 || entry.draft_tokens == fixed.candidates.front().draft_tokens));
     }
+}
+
+// --enable-linear-replayssm-spec came with 0.5.17, under another name with 0.5.16 (engines/sglang/records.cpp).
+TEST_CASE("a point names a rollback that its engine has at that version") {
+    const auto problem_at = [](const std::string& engine) -> std::string {
+        const Json point = {{"target", "qwen3.5-27b"},
+                            {"platform", {{"device", "h100-sxm"}, {"engine", engine}}},
+                            {"drafter", {{"kind", "mtp"}, {"acceptance", {{"geometric", 0.8}}}}},
+                            {"draft_tokens", 3},
+                            {"batch", 8},
+                            {"context", 1024},
+                            {"rollback", "ring"}};
+        try {
+            static_cast<void>(engines::estimate_point(requests::read_point_text(point.dump(), "point", {}, catalogue).input));
+        } catch (const text::InputError& error) {
+            return error.problems().front();
+        }
+        return "";
+    };
+    CHECK(problem_at("sglang@0.5.9") ==
+          "rollback: SGLang 0.5.9 has no --enable-linear-replayssm-spec, with which it would roll back by ring; it came with "
+          "0.5.17 (it has snapshot)");
+    CHECK(problem_at("sglang@0.5.16").empty());
+    CHECK(problem_at("sglang").empty());
 }
 
 }  // namespace priced_engine_test

@@ -184,4 +184,59 @@ TEST_CASE("what no flag of one command says is a remark", "[engines]") {
     CHECK(says(flags_for(found, "vllm").remark, "prompts are read by servers of their own"));
 }
 
+TEST_CASE("a limit of memory that was priced reaches the server", "[engines]") {
+    // With what is written, a server takes no more than the limit, and less by a thousandth of the device at most.
+    for (const auto& [engine, flag] : {std::pair{"vllm", "--gpu-memory-utilization "},
+                                       {"sglang", "--mem-fraction-static "},
+                                       {"tensorrt-llm", "free_gpu_memory_fraction: "}}) {
+        INFO(engine);
+        sweeps::Recommendation found =
+            recommendation_of(sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp}, 3, schedule_of({{1, 3}}, 8));
+        sim::RoundSetup& setup = found.variants.front().setup;
+        setup.platform = platform("h100-sxm", engine);
+        CHECK_FALSE(says(flags_for(found, engine).text, flag));
+        setup.platform.memory_limit = Bytes(40e9);
+        const std::string text = flags_for(found, engine).text;
+        const std::size_t at = text.find(flag);
+        REQUIRE(at != std::string::npos);
+        sim::RoundSetup served = setup;
+        served.platform.memory_limit.reset();
+        served.platform.memory_utilisation = std::stod(text.substr(at + std::string(flag).size()));
+        const double taken = sim::compile_round(served).memory.capacity.value();
+        CHECK(taken <= 40e9);
+        CHECK(taken > 40e9 - 0.001 * setup.platform.device.memory.value());
+        setup.platform.memory_limit = Bytes(200e9);  // more than it has
+        CHECK_FALSE(says(flags_for(found, engine).text, flag));
+    }
+    sweeps::Recommendation found =
+        recommendation_of(sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp}, 3, schedule_of({{1, 3}}, 8));
+    found.variants.front().setup.platform = platform("h100-sxm", "llama.cpp");
+    found.variants.front().setup.platform.memory_limit = Bytes(40e9);
+    CHECK(says(flags_for(found, "llama.cpp").remark, "no flag holds it to the 40 GB of a device that were priced"));
+}
+
+TEST_CASE("kernels and prompts that were asked for reach the server, or a remark says that they do not", "[engines]") {
+    sweeps::Recommendation found =
+        recommendation_of(sim::OneLayerDrafter{0, 2, sim::OneLayerKind::mtp}, 3, schedule_of({{1, 3}}, 8));
+    sim::Stack& stack = found.variants.front().setup.platform.stack;
+    stack.picked.attention_kernels.name = "flash-attention-2";
+    stack.picked.attention_kernels.title = "FlashAttention 2";
+    stack.picked.attention_kernels.flags = {
+        {"vllm", R"(--attention-config '{"backend": "FLASH_ATTN", "flash_attn_version": 2}')"}};
+    CHECK(says(flags_for(found, "vllm").text, R"( --attention-config '{"backend": "FLASH_ATTN", "flash_attn_version": 2}' )"));
+    CHECK(flags_for(found, "vllm@0.10").text.starts_with("VLLM_FLASH_ATTN_VERSION=2 vllm serve"));
+    CHECK(says(flags_for(found, "sglang").remark, "no flag of SGLang is known that runs these kernels"));
+    stack.picked.attention_kernels = {};
+
+    stack.serving.states_prefill = true;
+    stack.serving.prefill = sim::PrefillPolicy::alternating;
+    CHECK(says(flags_for(found, "vllm").remark, "prompts are priced as alternating, which no flag of vLLM asks for"));
+    CHECK_FALSE(says(flags_for(found, "sglang").remark, "prompts are priced"));
+    stack.serving.prefill = sim::PrefillPolicy::mixed;
+    CHECK_FALSE(says(flags_for(found, "vllm").remark, "prompts are priced"));
+    CHECK(says(flags_for(found, "sglang").remark, "which no flag of SGLang asks for while it drafts"));
+    found.speculate = false;
+    CHECK(says(flags_for(found, "sglang").text, " --enable-mixed-chunk"));
+}
+
 }  // namespace request_limits_test

@@ -1,6 +1,7 @@
 // The compiled library of a live page, in Node.js and in Chromium: a function of kind and question, both texts, that returns the answer.
 import { createRequire } from 'node:module';
 import { gunzipSync } from 'node:zlib';
+import { answerOf } from '../../reports/page/live/answerer.js';
 import { bytesOf } from '../../reports/page/live/base85.js';
 import { compiledLibrary } from '../../reports/page/live_module.mjs';
 
@@ -9,7 +10,7 @@ export async function inNode(page) {
   const unpacked = (text) => gunzipSync(bytesOf(text));
   const load = new Function('require', '__filename', '__dirname', `${unpacked(GLUE)}\nreturn treelineModule;`);
   const library = await load(createRequire(import.meta.url), page, '.')({ wasmBinary: unpacked(MODULE) });
-  return async (kind, question) => library.ccall('treeline_answer', 'string', ['string', 'string'], [kind, question]);
+  return async (kind, question) => answerOf(library, kind, question);
 }
 
 /** In a worker of its own, made of the page's texts as the page makes its own. */

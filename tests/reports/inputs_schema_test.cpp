@@ -42,11 +42,24 @@ TEST_CASE("keys become properties with their bounds, words and meanings") {
     CHECK(workload["additionalProperties"] == false);
     CHECK(property(workload, "title") == Json{{"type", "string"}});
     CHECK(property(workload, "objective")["enum"] == Json({"throughput", "latency", "cost", "energy"}));
-    CHECK(property(workload, "prefix_hit") == Json{{"type", "number"}, {"minimum", 0.0}, {"maximum", 1.0}});
+    CHECK(property(workload, "prefix_hit") == Json{{"type", "number"}, {"minimum", 0.0}, {"exclusiveMaximum", 1.0}});
     CHECK(workload["properties"]["target"]["description"] == "the model that is served");
     const Json platform = workload["$defs"]["platform"];
     CHECK(property(platform, "tensor_parallel")["minimum"] == 1.0);
     CHECK(property(platform, "tensor_parallel")["type"] == "integer");
+}
+
+TEST_CASE("a schema refuses words and empty lists that the reader refuses") {
+    const Json rollbacks = Json::array({"auto", "truncate", "replay", "ring", "joint", "snapshot", "recompute"});
+    const Json text = {{"type", "string"}, {"enum", rollbacks}};
+    const Json point = reports::inputs_schema(requests::key_tables(), "point");
+    CHECK(property(point, "rollback") == text);
+    const Json workload = reports::inputs_schema(requests::key_tables(), "workload");
+    CHECK(property(workload, "rollback") == Json{{"anyOf", {{{"type", "array"}, {"minItems", 1}, {"items", text}}, text}}});
+    CHECK(property(workload, "platforms")["anyOf"][0]["minItems"] == 1);
+    CHECK(property(workload, "draft_tokens")["anyOf"][1]["minItems"] == 1);
+    CHECK_FALSE(property(workload, "drafters")["anyOf"][0].contains("minItems"));  // plain decoding alone
+    CHECK(property(workload, "verification")["anyOf"][0]["items"]["enum"][0] == "auto");
 }
 
 TEST_CASE("objects are those of the tables that stand under the key") {

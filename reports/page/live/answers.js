@@ -13,9 +13,12 @@ export class Library {
   #open = new Map();
   #next = 0;
   #latest = new Map();
+  #restarted;
 
-  /** `failed` is told why the library could not be started. */
-  constructor(failed) {
+  /** `failed` is told why the library could not be started; `restarted` is called where it was started anew after a question that it broke off
+   *  at, and hands it what the page had handed over. */
+  constructor(failed, restarted) {
+    this.#restarted = restarted;
     if (STAND_IN) return;
     const text = (id) => document.getElementById(id).textContent;
     this.#worker = new Worker(URL.createObjectURL(new Blob([text('worker')], { type: 'text/javascript' })));
@@ -28,9 +31,10 @@ export class Library {
     this.#worker.postMessage({ glue: text('glue'), module: text('module') });
   }
 
-  #settle({ id, answer, ms }) {
+  async #settle({ id, answer, trap, ms }) {
     const resolve = this.#open.get(id);
     this.#open.delete(id);
+    if (trap) await this.#restarted();
     resolve({ answer, ms });
   }
 

@@ -26,6 +26,7 @@ export function taken(file, state, kinds) {
   const first = q.asMeasured(drafters[0] === 'known' || drafters.length === 0 ? 'eagle3' : drafters[0]);
   const object = q.drafterObject(first);
   state.question.drafters = [{ ...object, acceptance: { file: name } }, ...drafters.slice(1)];
+  q.stateLengths(state.question); // before the form is built, which shows them
   return `Acceptance comes from ${name} now.`;
 }
 

@@ -11,7 +11,7 @@ import { fileDrop, taken } from './files.js';
 import { keepingFocus } from './focus.js';
 import { form } from './form.js';
 import { comparison, MOST_PINS } from './pins.js';
-import { draftersOf, engine as engineOf, nameOfDrafter, platformOf, target } from './question.js';
+import { draftersOf, engine as engineOf, nameOfDrafter, platformOf, stateLengths, target } from './question.js';
 import { resultsOf, section } from './results.js';
 import { fragmentOf, keeper, stateOf } from './state.js';
 
@@ -31,7 +31,7 @@ const at = Object.fromEntries(
   ['answer', 'problems', 'form', 'results', 'status', 'notice', 'files', 'pins'].map((id) => [id, element('div', { id })]),
 );
 const failure = missing();
-const library = failure ? null : new Library(stopped);
+const library = failure ? null : new Library(stopped, handOverAgain);
 
 // --- asking ---
 
@@ -40,8 +40,19 @@ function stopped(reason) {
   document.documentElement.dataset.failed = 'true';
 }
 
+let again = false;
+
+/** The files of the page, to a library that was started anew; not once more where one of them is what broke it off. */
+async function handOverAgain() {
+  if (again) return;
+  again = true;
+  await Promise.all(Object.entries(state.files).map(([name, text]) => library.ask('file', { name, text })));
+  again = false;
+}
+
 /** After a change of the question. `notice`: what was done, where the reader did not type it. */
 function changed(notice = '') {
+  stateLengths(state.question);
   at.notice.textContent = notice;
   keep.keep(state);
   showFiles();

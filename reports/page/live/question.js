@@ -238,6 +238,14 @@ export const longest = {
   set: (question, value) => put(question, 'draft_tokens', value ? { from: 1, to: value } : undefined),
 };
 
+/** States chains of up to as many drafts as were measured, 8 where a rate or a file says it, where the question has none and a drafter is
+ *  described: the library takes lengths of its own only for drafters by name. As flags without --draft-tokens do. */
+export function stateLengths(question) {
+  const described = draftersOf(question).filter((drafter) => typeof drafter === 'object');
+  if (question.draft_tokens !== undefined || question.shapes !== undefined || described.length === 0) return;
+  longest.set(question, Math.max(...described.map(({ acceptance }) => acceptance?.per_position?.length || 8)));
+}
+
 // Trees. One with `parents` is drawn, node by node; others are kept as they are written. An engine that drafts trees takes those
 // of one form alone, three numbers in the words of its flags; without an engine every tree is priced.
 

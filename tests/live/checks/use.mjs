@@ -394,6 +394,65 @@ export const checks = ({ live, program }) => {
       assert.match(await sentence(page), /mamba2-2\.7b on NVIDIA GeForce RTX 4090/);
     }),
 
+    'a run that is dropped states draft lengths where the question has none': async () => {
+      // As `treeline explore --target llama-3.1-8b …` without drafters and lengths asks.
+      const question = {
+        target: 'llama-3.1-8b',
+        platforms: [{ device: 'h100-sxm', engine: 'vllm' }],
+        drafters: 'known',
+        prompt_tokens: 1000,
+        output_tokens: 300,
+        traffic: { concurrency: [8] },
+      };
+      const { page, complaints, close } = await live.open();
+      await settled(page, () => drop(page, 'question.json', JSON.stringify(question)));
+      assert.equal((await questionOf(page)).draft_tokens, undefined);
+      const run = readFileSync(join(source, 'examples/runs/vllm-16937.json'), 'utf8');
+      await settled(page, () => drop(page, 'my-run.json', run));
+      assert.deepEqual((await questionOf(page)).draft_tokens, { from: 1, to: 8 });
+      assert.equal(await page.getByRole('alert').innerText(), '');
+      assert.deepEqual(complaints, []);
+      await close();
+    },
+
+    'a log of 2 MB is read': withPage(async (page) => {
+      const line =
+        'INFO 11-20 10:00:01 [metrics.py:96] SpecDecoding metrics: Mean acceptance length: 2.61, Accepted throughput: 161.00 tokens/s, Drafted throughput: 300.00 tokens/s, Accepted: 1610 tokens, Drafted: 3000 tokens, Per-position acceptance rate: 0.801, 0.510, 0.299, Avg Draft acceptance rate: 53.7%\n';
+      await settled(page, () => drop(page, 'server.log', line.repeat(7000)));
+      const named = (await questionOf(page)).drafters[0].acceptance.file;
+      assert.equal(named, 'server.log.json');
+      await page.getByText('Acceptance comes from server.log.json now.').waitFor();
+    }),
+
+    'after a question that the library breaks off at it answers the next one, and knows its files': async () => {
+      if (!live.real) return 'skipped';
+      const { page, close } = await live.open({
+        before: () => {
+          const { postMessage } = Worker.prototype;
+          Worker.prototype.postMessage = function (data) {
+            const fails = globalThis.fails && data.kind === 'explore';
+            if (fails) globalThis.fails = false;
+            postMessage.call(this, fails ? { ...data, kind: 'x'.repeat(2e6) } : data); // more than its stack holds
+          };
+        },
+      });
+      const run = readFileSync(join(source, 'examples/runs/vllm-16937.json'), 'utf8');
+      await settled(page, () => drop(page, 'my-run.json', run));
+      await settled(page, async () => {
+        await page.evaluate(() => {
+          globalThis.fails = true;
+        });
+        await field(page, 'How much').fill('16');
+      });
+      await page.getByRole('alert').getByText('broke off').waitFor();
+      await settled(page, () => field(page, 'How much').fill('32'));
+      assert.equal(await page.getByRole('alert').innerText(), '');
+      const question = await questionOf(page);
+      const answer = JSON.parse(await live.native.ask('explore', JSON.stringify(question)));
+      assert.equal(await sentence(page), answer.page?.summary.sentence ?? answer.problems?.join());
+      await close();
+    },
+
     'an earlier answer of Treeline becomes the question': withPage(async (page) => {
       const answer = execFileSync(
         program,
