@@ -89,9 +89,9 @@ inline constexpr Constant reach_of_context{"reach_of_context", 2.0, "the same in
                                            "as `reach_of_batch`"};
 inline constexpr Constant reach_of_drafts{"reach_of_drafts", 2.0, "the same in ln(1 + drafts)", ConstantKind::fitted,
                                           "as `reach_of_batch`"};
-inline constexpr Constant reach_of_one_load{"reach_of_one_load", 0.1,
-                                            "the reaches over batch and context, times so much, where one load alone was measured",
-                                            ConstantKind::fitted, "as `reach_of_batch`"};
+inline constexpr Constant reach_of_one_load{
+    "reach_of_one_load", 0.1, "the reaches over batch and context, times so much, where one load alone was measured",
+    ConstantKind::fitted, "as `reach_of_batch`"};
 
 // Kernels.
 
