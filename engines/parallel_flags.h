@@ -18,7 +18,8 @@ inline bool has_groups(const sim::Platform& platform) { return platform.parallel
 /// "NAME N " if the degree is above one.
 std::string degree_flag(const char* name, double degree, const char* between = " ", const char* after = " ");
 
-/// The flags of kernels that the user picked, with a blank after each, and the variables that say it where a version has no flag.
+/// The flags of kernels that the user picked, with a blank after each, and the variables that say it where a version has no
+/// flag.
 std::string kernel_flags(const Engine& engine, const sim::Platform& platform);
 std::string kernel_variables(const Engine& engine, const sim::Platform& platform);
 

@@ -37,7 +37,7 @@ checks=$((checks + 1))
 cmp -s mine.json "$SOURCE/examples/starter.json" || fail "the copy of an example differs"
 expect 0 '^Run ' recommend mine.json
 expect 0 'title,for' examples --format csv
-expect 0 'devices/spire-hoi-600 +--device .*starter +treeline recommend ' examples
+expect 0 '--device devices/spire-hoi-600\.json.*treeline recommend starter\.json' examples
 cp mine.json kept.json
 expect 2 'mine.json is there already, and is not replaced' examples qwen3-8b-h100 --output mine.json
 checks=$((checks + 1))

@@ -71,7 +71,7 @@ TEST_CASE("a flag that came with a version is neither printed nor passed before"
     setup.rollback = sim::Rollback::ring;
     setup.platform.stack.states.rollback_flags = {{sim::Rollback::ring, flag}};
     CHECK(says(testing::flags_for(found, "sglang@0.5.11").remark,
-               "has no " + flag + ", with which it would roll back by ring; it came with 0.5.17 (it has snapshot)"));
+               "has no " + flag + ", with which it would roll back by ring; it came with 0.5.17 (it has replay, "));
     CHECK(says(testing::flags_for(found, "sglang@0.5.16").text, first));
     CHECK(says(testing::flags_for(found, "sglang").text, flag));
 
