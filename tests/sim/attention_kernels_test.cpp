@@ -77,8 +77,7 @@ TEST_CASE("the catalogue's kernels of attention load, say where their numbers co
         const auto [kernels, provenance] = hardware::load_attention_kernels(catalogue, name);
         CHECK(kernels.name == name);
         CHECK(provenance.size() >= 2);
-        // Those that no flag asks for are an engine's own.
-        CHECK(kernels.flags.empty() == (name == "flash-attention-2"));
+        CHECK(kernels.flags.contains("vllm"));
     }
     CHECK_THROWS_AS(hardware::load_attention_kernels(catalogue, "tritom"), text::InputError);
     CHECK(problems_of(kernels_of(10.0, 60.0)).empty());
