@@ -6,10 +6,10 @@ option(TREELINE_EMBED_CATALOGUE "Carry the catalogue in the program" ON)
 # What readers look for, as paths from the source folder.
 function(treeline_catalogue_files out)
   set(files "")
-  set(folders models hardware calibrate/published)
-  if(NOT EMSCRIPTEN)  # the live page copies no examples and reads no measured rows
+  set(folders models hardware)
+  if(NOT EMSCRIPTEN)  # the live page copies no examples, and reads neither measured rows nor published results
     list(APPEND files validation/serving/names.json validation/serving/evidence.json)
-    list(APPEND folders examples)
+    list(APPEND folders examples calibrate/published)
   endif()
   foreach(folder ${folders})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/${folder}/*.json
