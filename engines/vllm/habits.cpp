@@ -87,7 +87,7 @@ EngineHabit of_drafting(const Engine& engine, const sim::RoundSetup& setup) {
     const bool second_runner =
         !is_before(engine, {0, 26}) || (!is_before(engine, {0, 25}) && sim::kind_of_model(setup.target) == "dense");
     return second_runner
-               ? EngineHabit{"captured in a graph", "by model runner V2, the default of dense models since 0.25",
+               ? EngineHabit{"captured in a graph", "by model runner V2, the default since 0.26, of dense models since 0.25",
                              "VLLM_USE_V2_MODEL_RUNNER=0"}
                : EngineHabit{"launched by the host, pass by pass", "model runner V1 captures no drafting as a whole", ""};
 }

@@ -23,6 +23,14 @@ sim::RoundSetup setup_of(double acceptance) {
     return setup;
 }
 
+/// The same with prompts of 1,000 tokens and answers of 100.
+sim::RoundSetup served(double acceptance) {
+    sim::RoundSetup setup = setup_of(acceptance);
+    setup.prompt_tokens = 1000.0;
+    setup.output_tokens = 100.0;
+    return setup;
+}
+
 Workload workload_of(const sim::RoundSetup& setup, const std::vector<WeightedValue>& batches) {
     Workload workload;
     workload.speculations = setup.speculations;
@@ -135,9 +143,7 @@ TEST_CASE("a schedule that is followed yields what its lengths yield at the load
 }
 
 TEST_CASE("a schedule keeps the limits on the first token that its loads have, where drafts of some length or none do") {
-    sim::RoundSetup setup = setup_of(0.8);
-    setup.prompt_tokens = 1000.0;
-    setup.output_tokens = 100.0;
+    const sim::RoundSetup setup = served(0.8);
     const sim::CompiledRound round = sim::compile_round(setup);
     Workload workload = workload_of(setup, {{1.0, 0.5}, {32.0, 0.5}});
     workload.traffic.kind = LoadKind::concurrency;
@@ -178,9 +184,7 @@ TEST_CASE("a schedule keeps the limits on the first token that its loads have, w
 }
 
 TEST_CASE("what a load leaves counts at the batches that are nearest to it") {
-    sim::RoundSetup setup = setup_of(0.8);
-    setup.prompt_tokens = 1000.0;
-    setup.output_tokens = 100.0;
+    const sim::RoundSetup setup = served(0.8);
     const sim::CompiledRound round = sim::compile_round(setup);
     Workload workload = workload_of(setup, {{1.0, 0.5}, {256.0, 0.5}});
     workload.limits.time_per_token = Seconds(1e-9);                                            // which nothing keeps
