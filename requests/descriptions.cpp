@@ -158,7 +158,7 @@ std::shared_ptr<const sim::Platform> Descriptions::host(json::Reader& at, std::s
         return nullptr;
     }
     sim::Platform host = *named;
-    host.stack = hardware::load_stack(catalogue_.hardware, "llama.cpp-cpu").value;
+    host.stack = hardware::load_stack(catalogue_.hardware, "cpu").value;
     return std::make_shared<const sim::Platform>(std::move(host));
 }
 
