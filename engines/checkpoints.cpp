@@ -60,9 +60,12 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine)
     if (model != nullptr && model->precision.weights.format != model->model.precision.weights.format) {
         names.remarks.push_back(
             fmt::format("drafter priced in {}: load a checkpoint that is stored so", text::checkpoint_text(model->precision)));
-    } else if (model != nullptr && requantised && model->precision.weights.element_bits() > priced.weights.element_bits()) {
-        names.remarks.push_back(fmt::format("drafter priced in {}, as published: --draft-precision prices a smaller one",
-                                            text::checkpoint_text(model->precision)));
+    } else if (requantised && (model != nullptr || (dialect_of(engine).loads_gguf && !variant.checkpoint.empty()))) {
+        const sim::Precision own = sim::plan(variant.setup.drafter, target, priced).precision;
+        if (own.weights.element_bits() > priced.weights.element_bits()) {
+            names.remarks.push_back(fmt::format("drafter priced in {}, as published: --draft-precision prices a smaller one",
+                                                text::checkpoint_text(own)));
+        }
     }
     names.drafter = drafter.empty() ? names.drafter : drafter;
     if (const std::string release = text::release_in(drafter); !release.empty() && release != text::release_in(names.target)) {

@@ -19,10 +19,14 @@ std::vector<std::string> problems_of(const ContextReach& reach, const Model& tar
     return problems;
 }
 
-Precision head_precision(const Precision& target) {
+Precision head_precision(const Precision& target, bool shares_head) {
+    const Storage published = target.embeddings.element_bits() < 16.0 ? target.activations : target.embeddings;
     Precision precision = target;
-    precision.weights = precision.experts = target.embeddings;
-    precision.math = target.embeddings.format;
+    precision.weights = precision.experts = published;
+    precision.math = published.format;
+    if (!shares_head) {
+        precision.embeddings = published;
+    }
     precision.exceptions.clear();
     return precision;
 }

@@ -219,9 +219,10 @@ inline constexpr auto drafter_words = std::to_array<DrafterWord>({
 /// Width of a dense feed-forward network beside the target: that of its dense layers, or three model widths where it has none.
 Count dense_width_beside(const Model& target);
 
-/// Formats of a head trained beside a target: its embedding's and activations' formats throughout, whatever the target's linear
-/// layers are quantised to (published EAGLE heads and block drafters are 16-bit checkpoints).
-Precision head_precision(const Precision& target);
+/// Formats of a head trained beside a target, as it was published: in 16 bits or more, whatever the target is quantised to. Its
+/// format is that of the target's embeddings, or of its activations where the embeddings are quantised, too (llama.cpp, MLX);
+/// an LM head that it shares stays the target's.
+Precision head_precision(const Precision& target, bool shares_head);
 
 /// For acceptance that counts rounds in which a look-up found nothing as rejected drafts, as publications print it, although
 /// engines verify no draft in those. Found drafts are accepted with `lookup_first` and `lookup_further` (sim/constants.h): a

@@ -136,10 +136,10 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     result.markov = markov_head(drafter, model);
     result.model = std::move(model);
     result.context_model = std::move(context);
-    result.precision =
-        drafter.precision.value_or(has_layers_of(target, drafter) ? target_precision : head_precision(target_precision));
     result.shares_embedding = true;
     result.shares_head = drafter.draft_vocabulary == 0;
+    result.precision = drafter.precision.value_or(
+        has_layers_of(target, drafter) ? target_precision : head_precision(target_precision, result.shares_head));
     result.parallel = true;
     result.anchor_rows = drafter.kind == ParallelKind::dflash ? 1.0 : 0.0;
     result.catch_up = CatchUp::none;

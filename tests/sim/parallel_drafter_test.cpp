@@ -167,4 +167,22 @@ TEST_CASE("a module of a dense target has a network like the target's, unless it
     CHECK(network_of(1).hidden == 1);
 }
 
+TEST_CASE("heads beside a target whose embeddings are quantised, too, stay as published; an LM head that they share does not") {
+    const Model target = model("qwen3-8b");
+    const Precision quantised = mlx_precision(4.0, 64.0, NumberFormat::bf16);
+    REQUIRE(quantised.embeddings.element_bits() == 4.0);
+    const auto formats = [&](const Drafter& drafter) { return plan(drafter, target, quantised).precision; };
+    ParallelDrafter sharing, apart;
+    apart.draft_vocabulary = 32000;
+    for (const Drafter& drafter : {Drafter(sharing), Drafter(apart), Drafter(OneLayerDrafter::published_eagle3())}) {
+        CHECK(formats(drafter).weights == Storage{NumberFormat::bf16});
+        CHECK(formats(drafter).math == NumberFormat::bf16);
+    }
+    CHECK(formats(sharing).embeddings == quantised.embeddings);
+    CHECK(formats(apart).embeddings == Storage{NumberFormat::bf16});
+    CHECK(formats(OneLayerDrafter::published_eagle3()).embeddings == Storage{NumberFormat::bf16});
+    sharing.precision = quantised;  // as a checkpoint that was quantised
+    CHECK(formats(sharing).weights == quantised.weights);
+}
+
 }  // namespace parallel_drafter_test
