@@ -111,15 +111,15 @@ LoadRatios::LoadRatios(const MeasuredLoads& measured) : reach_(measured.reach) {
     std::vector<double> covariance;
     for (const Place& a : loads_) {
         for (const Place& b : loads_) {
-            covariance.push_back(std::exp(-distance(a, a, b) / reach_));
+            covariance.push_back(std::exp(-distance(a, a, b)));
         }
     }
     weights_ = solve(std::move(covariance), std::move(logarithms));
 }
 
 LoadRatios::Place LoadRatios::place_of(double batch, double context, double draft_tokens, double reach) {
-    return {std::log(batch) / reach_of_batch, std::log(context + short_context) / reach_of_context,
-            reach * std::log1p(draft_tokens) / reach_of_drafts};
+    return {std::log(batch) / (reach * reach_of_batch), std::log(context + short_context) / (reach * reach_of_context),
+            std::log1p(draft_tokens) / reach_of_drafts};
 }
 
 /// Of a load from the nearest place of a box.
@@ -144,7 +144,7 @@ double LoadRatios::bound(const Place& low, const Place& high, bool upper) const 
     for (std::size_t j = 0; j < loads_.size(); ++j) {
         const bool near = (weights_[j] > 0.0) == upper;
         const double off = near ? distance(low, high, loads_[j]) : farthest(low, high, loads_[j]);
-        logarithm += weights_[j] * std::exp(-off / reach_);
+        logarithm += weights_[j] * std::exp(-off);
     }
     return std::exp(logarithm);
 }

@@ -80,7 +80,7 @@ public:
 
 private:
     struct Place {
-        double batch = 0.0, context = 0.0, tokens = 0.0;  ///< in reaches; tokens times `reach`
+        double batch = 0.0, context = 0.0, tokens = 0.0;  ///< in reaches
     };
     static Place place_of(double batch, double context, double draft_tokens, double reach);
     static double distance(const Place& low, const Place& high, const Place& load);
