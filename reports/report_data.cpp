@@ -101,6 +101,12 @@ public:
         }
     }
 
+    /// The interval of the figure that was added last.
+    void between(double low, double high) {
+        list.back()["low"] = low;
+        list.back()["high"] = high;
+    }
+
     /// Of the figure that was added last.
     void leave_out_plain_if(bool unknown) {
         if (unknown) {
@@ -123,16 +129,21 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
     const bool loaded = inputs.workload.traffic.kind != sweeps::LoadKind::batch;
     const bool steady = !found.saturation;
     Metrics metrics(found);
-    metrics.list.push_back({{"name", of_time ? "Speed-up" : "Gain"},
-                            {"value", best_of(found).gain},
-                            {"low", interval.low},
-                            {"high", interval.high},
-                            {"unit", "x"},
-                            {"note", of_time ? "" : "in " + quantity_text(inputs.workload.objective)}});
+    if (found.speculate) {  // plain decoding gains nothing over itself
+        metrics.list.push_back({{"name", of_time ? "Speed-up" : "Gain"},
+                                {"value", best_of(found).gain},
+                                {"unit", "x"},
+                                {"note", of_time ? "" : "in " + quantity_text(inputs.workload.objective)}});
+        metrics.between(interval.low, interval.high);
+    }
     metrics.add(
         "Each device", [](const Candidate& c) { return c.tokens_per_second_device; }, "tokens/s");
     metrics.add(
         "TPOT", [](const Candidate& c) { return 1e3 * c.time_per_token.value(); }, "ms");
+    if (inputs.plain_time != nullptr) {
+        const double milliseconds = 1e3 * best_of(found).time_per_token.value();
+        metrics.between(inputs.plain_time->low * milliseconds, inputs.plain_time->high * milliseconds);
+    }
     if (steady) {
         metrics.add(
             "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms",

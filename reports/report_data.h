@@ -11,6 +11,7 @@
 #include "reports/figure.h"
 #include "sweeps/recommend.h"
 #include "sweeps/trust.h"
+#include "sweeps/uncertainty.h"
 
 namespace treeline::reports {
 
@@ -30,6 +31,8 @@ struct ReportInputs {
     std::vector<std::string> notes;                   ///< what descriptions leave out, shown at the end
     std::vector<engines::EngineFlags> others = {};    ///< flags beside those of the engine that was priced
     const sweeps::Trust* trust = nullptr;             ///< null: intervals come from the ranges of inputs alone
+    const sweeps::MeasuredTime* plain_time =
+        nullptr;  ///< of plain decoding, where that is recommended and a token's time is known
 };
 
 /// Data for render_html.

@@ -43,7 +43,10 @@ std::string recommendation_csv(const sweeps::Answer& answer);
 /// Target, drafter, platform and so on as name and value.
 std::vector<std::pair<std::string, std::string>> configuration_of(const sweeps::Answer& answer);
 
-/// Between what times a token lies where plain decoding is recommended; empty where nothing is known of it.
+/// Between what times a token lies where plain decoding is recommended, as factors of the expected one; null where nothing is
+/// known of it.
+const sweeps::MeasuredTime* shown_plain_time(const sweeps::Answer& answer);
+/// The same in a sentence; empty where nothing is known of it.
 std::string plain_time_text(const sweeps::Answer& answer);
 
 /// "With 4 drafts and an accept length below 1.87 (1.89 expected), n-gram on h100-sxm would be the better choice." Needs the

@@ -242,11 +242,13 @@ std::string sentence_of(const sweeps::Answer& answer) {
            left_out_text(*answer.result.recommendation) + formats_apart(*answer.result.recommendation) + ".";
 }
 
+const sweeps::MeasuredTime* shown_plain_time(const sweeps::Answer& answer) {
+    return !answer.plain_time || has_one_token(sweeps::recommended_variant(answer).setup) ? nullptr : &*answer.plain_time;
+}
+
 std::string plain_time_text(const sweeps::Answer& answer) {
-    if (!answer.plain_time || has_one_token(sweeps::recommended_variant(answer).setup)) {
-        return "";
-    }
-    return plain_time_sentence(*answer.plain_time, answer.result.recommendation->candidates.front().time_per_token);
+    const sweeps::MeasuredTime* time = shown_plain_time(answer);
+    return time == nullptr ? "" : plain_time_sentence(*time, answer.result.recommendation->candidates.front().time_per_token);
 }
 
 std::string flip_text(const sweeps::Recommendation& found) {

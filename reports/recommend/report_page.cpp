@@ -88,7 +88,7 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
     notes.insert(notes.end(), of_input.begin(), of_input.end());
     Json data = report_data({on_a_page(sentence_of(answer)), answer.input.workload, *answer.result.recommendation,
                              answer.input.provenance, acceptance_notes(answer.input), std::move(sections), std::move(notes),
-                             others, answer.trust ? &*answer.trust : nullptr});
+                             others, answer.trust ? &*answer.trust : nullptr, shown_plain_time(answer)});
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
         std::string sentence = answer.rejected ? rejected_text(*answer.rejected) + " " : "";
         sentence += plain_time_text(answer);

@@ -210,4 +210,15 @@ TEST_CASE("where plain decoding is recommended, table, JSON and page say how nea
     CHECK(contains(table, sentence.substr(0, 40)));
 }
 
+TEST_CASE("the report of plain decoding shows no gain over itself, but between what times a token lies") {
+    Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100.json").string(), 20.0);
+    s.answer.plain_time = sweeps::MeasuredTime{.nominal = 0.8, .low = 0.75, .high = 1.5, .cases = 40, .sources = 9};
+    const Json metrics = report_page_data(s.answer, {}, PageStudies::none)["summary"]["metrics"];
+    CHECK(std::none_of(metrics.begin(), metrics.end(), [](const Json& metric) { return metric["unit"] == "x"; }));
+    const auto time = std::find_if(metrics.begin(), metrics.end(), [](const Json& metric) { return metric["name"] == "TPOT"; });
+    REQUIRE(time != metrics.end());
+    CHECK((*time)["low"].get<double>() == Approx(0.75 * (*time)["value"].get<double>()));
+    CHECK((*time)["high"].get<double>() == Approx(1.5 * (*time)["value"].get<double>()));
+}
+
 }  // namespace answers_agree_test
