@@ -179,6 +179,24 @@ void RunBuilder::draft(const SglangDraft& stated) {
     stated_tree_ = stated.branches() ? stated : SglangDraft();
 }
 
+void RunBuilder::agree_with_hint(const SglangDraft& stated) {
+    const auto text = [](const SglangDraft& draft) {
+        RunCell cell;
+        cell.draft_tokens = draft.draft_tokens();
+        cell.shape = draft.shape();
+        return cell.draft_text();
+    };
+    const bool tree = hints_.tree.branches();
+    if (stated.draft_tokens() <= 0 || (!tree && hints_.draft_tokens < 0)) {
+        return;
+    }
+    if (tree && stated.shape() != hints_.tree.shape()) {
+        contradiction(fmt::format("is of {}, but --shape says {}", text(stated), text(hints_.tree)));
+    } else if (!tree && stated.draft_tokens() != hints_.draft_tokens) {
+        contradiction(fmt::format("is of {}, but --draft-tokens says {}", text(stated), hints_.draft_tokens));
+    }
+}
+
 SglangDraft RunBuilder::tree_of(int draft_tokens) const {
     const SglangDraft& tree = hints_.tree.branches() ? hints_.tree : stated_tree_;
     return tree.branches() && tree.draft_tokens() == draft_tokens ? tree : SglangDraft();
@@ -259,12 +277,6 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
     if (wrong.empty() && cell.draft_tokens > 0 && block.drafted > block.drafts * (cell.draft_tokens + 0.5) && !block.derived) {
         return problem(fmt::format("counts {} draft tokens in {} drafts of {}", text::short_text(block.drafted),
                                    text::short_text(block.drafts), cell.draft_tokens));
-    }
-    if (wrong.empty() && block.rising_position()) {
-        remark(fmt::format(
-            "{}: later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose "
-            "says what to check.",
-            file_));
     }
     if (wrong.empty() && block.drafts > 0.0) {
         cell.acceptance.add(block.as_block());
@@ -366,6 +378,41 @@ double RunBuilder::length_of_rate(double rate, int drafts) {
     return 0.0;
 }
 
+/// Loads of which all records were left out.
+void RunBuilder::leave_out_empty_cells() {
+    std::vector<RunCell> kept;
+    std::vector<std::string> formats;
+    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
+        const RunCell& cell = run_.cells[i];
+        const bool timed = cell.round.known() || cell.tpot.known() || cell.ttft.known() || cell.drafting.known() ||
+                           cell.tokens_per_second.known() || cell.captured_steps + cell.eager_steps > 0.0;
+        if (timed || cell.acceptance.known() || cell.stated_length > 0.0) {
+            kept.push_back(cell);
+            formats.push_back(formats_of_cells_[i]);
+        }
+    }
+    run_.cells = std::move(kept);
+    formats_of_cells_ = std::move(formats);
+}
+
+/// What no load can be refuses the file; what only a defect explains is said.
+void RunBuilder::judge_cells() {
+    line_ = 0;
+    for (const std::vector<RunCell>* cells : {&run_.cells, &run_.elsewhere}) {
+        for (const RunCell& cell : *cells) {
+            for (const std::string& wrong : cell.problems()) {
+                problem(wrong);
+            }
+            if (cell.acceptance.rising_position()) {
+                remark(fmt::format(
+                    "{}: later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose "
+                    "says what to check.",
+                    file_));
+            }
+        }
+    }
+}
+
 void RunBuilder::remark(const std::string& sentence) {
     if (std::find(run_.remarks.begin(), run_.remarks.end(), sentence) == run_.remarks.end() && run_.remarks.size() < 20) {
         run_.remarks.push_back(sentence);
@@ -377,6 +424,10 @@ MeasuredRun RunBuilder::take() {
         throw text::InputError(contradictions_);
     }
     leave_out_bad_records();
+    if (!is_own_run_) {
+        leave_out_empty_cells();
+    }
+    judge_cells();
     if (problems_.empty() && formats_.empty()) {
         throw UnknownFormat(file_, unread_);
     }

@@ -48,6 +48,9 @@ public:
             stated_lengths_.insert(count);
         }
     }
+    /// A draft that the file itself states, or counts by position, and that is not what --draft-tokens or --shape says: a
+    /// contradiction. None where it drafts nothing.
+    void agree_with_hint(const SglangDraft& stated);
     /// The same in SGLang's words; loads that follow and draft as many tokens form that tree.
     void draft(const SglangDraft& stated);
     /// What the deployment says it drafts; below 0 if it says nothing.
@@ -82,8 +85,9 @@ public:
     /// An accept length that is printed without counts. Several of one cell become their mean, weighted as the times beside
     /// them; one below 1 is none.
     void state_length(RunCell& cell, double length, double weight = 1.0);
-    /// A time above 0, in seconds; another is a problem that names `what`.
-    void time(MeasuredMean& mean, const char* what, double seconds, double weight = 1.0);
+    /// A time above 0, in seconds; another is a problem that names `what`. What it weighs is of one kind for each mean: rounds
+    /// of single sequences (RunCell::round, drafting), tokens (tpot) or requests (ttft); 0: not known.
+    void time(MeasuredMean& mean, const char* what, double seconds, double weight = 0.0);
     void pass(const PassTime& pass) { run_.passes.push_back(pass); }
     void own_run(MeasuredRun run) {
         run_ = std::move(run);
@@ -112,6 +116,14 @@ public:
 
     /// Whether anything was measured so far.
     [[nodiscard]] bool has_measurements() const { return !run_.cells.empty() || !run_.passes.empty(); }
+    /// Whether the line that is read is the last one and no line feed ends it, so that it may be cut off.
+    void line_is_open(bool open) { line_is_open_ = open; }
+    [[nodiscard]] bool line_is_open() const { return line_is_open_; }
+    /// Such a line has less than others of its form.
+    void line_breaks_off() { line_breaks_off_ = true; }
+    [[nodiscard]] bool has_line_broken_off() const { return line_breaks_off_; }
+    [[nodiscard]] long bad_records() const { return bad_records_; }
+
     [[nodiscard]] bool broken() const { return !contradictions_.empty(); }
     [[nodiscard]] const std::string& file() const { return file_; }
     /// Throws InputError with the problems, or because nothing was measured; UnknownFormat.
@@ -149,7 +161,7 @@ private:
     SglangDraft stated_tree_;
     long line_ = 0;
     long bad_line_ = 0, bad_records_ = 0, good_records_ = 0, good_line_ = 0;
-    bool file_is_bad_ = false;
+    bool file_is_bad_ = false, line_is_open_ = false, line_breaks_off_ = false;
     bool unknown_drafts_ = false, stated_above_ = false;  ///< the latter: a length stood above the first such record
     bool is_own_run_ = false;                             ///< which has its variants apart
 
@@ -158,6 +170,8 @@ private:
     void keep_variants_apart();
     void good();
     void leave_out_bad_records();
+    void judge_cells();
+    void leave_out_empty_cells();
     [[nodiscard]] std::string placed(const std::string& sentence) const;
 };
 

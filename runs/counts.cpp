@@ -35,18 +35,28 @@ double design_effect(const AcceptanceCounts& counts) {
 
 }  // namespace
 
-void MeasuredMean::add(double value, double weight) {
-    weight_ += weight;
-    sum_ += weight * value;
-    squares_ += weight * value * value;
-    times_ += 1.0;
+void MeasuredMean::add(double value) { add(of(value, 0.0, 0.0, 1.0)); }
+
+void MeasuredMean::add(double value, double weight) { add(of(value, 0.0, weight, 1.0)); }
+
+void MeasuredMean::scale(double factor) {
+    weight_ *= factor;
+    sum_ *= factor;
+    squares_ *= factor;
 }
 
 void MeasuredMean::add(const MeasuredMean& other) {
-    weight_ += other.weight_;
-    sum_ += other.sum_;
-    squares_ += other.squares_;
-    times_ += other.times_;
+    MeasuredMean more = other;
+    if (known() && more.known() && counted_ != more.counted_) {
+        const MeasuredMean& counted = counted_ ? *this : more;
+        const double each = counted.weight_ / counted.times_;
+        (counted_ ? more : *this).scale(each);
+    }
+    counted_ = counted_ || more.counted_;
+    weight_ += more.weight_;
+    sum_ += more.sum_;
+    squares_ += more.squares_;
+    times_ += more.times_;
 }
 
 double MeasuredMean::standard_error() const {
@@ -59,10 +69,11 @@ double MeasuredMean::standard_error() const {
 
 MeasuredMean MeasuredMean::of(double mean, double standard_error, double weight, double times) {
     MeasuredMean result;
-    result.weight_ = weight;
-    result.sum_ = weight * mean;
+    result.counted_ = weight > 0.0;
+    result.weight_ = weight > 0.0 ? weight : times;
+    result.sum_ = result.weight_ * mean;
     result.times_ = times;
-    result.squares_ = weight * (mean * mean + standard_error * standard_error * std::max(0.0, times - 1.0));
+    result.squares_ = result.weight_ * (mean * mean + standard_error * standard_error * std::max(0.0, times - 1.0));
     return result;
 }
 

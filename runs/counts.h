@@ -7,10 +7,15 @@
 
 namespace treeline::runs {
 
-/// Mean of a quantity that was measured several times, each time with a weight (steps, requests, tokens).
+/// Mean of a quantity that was measured several times, each time with a weight (rounds, tokens or requests, of one kind for
+/// each quantity). Where nothing says how much a measurement weighs, it weighs as much as another one of the same requests: as
+/// those beside it in the mean, if these are counted.
 class MeasuredMean {
 public:
-    void add(double value, double weight = 1.0);
+    /// A measurement of which nothing says how much it weighs.
+    void add(double value);
+    /// One of so many rounds, tokens or requests; of none, it is one of the former.
+    void add(double value, double weight);
     void add(const MeasuredMean& other);
 
     [[nodiscard]] bool known() const { return weight_ > 0.0; }
@@ -18,12 +23,17 @@ public:
     /// Of the mean, from the scatter of the measurements; 0 where there are fewer than two.
     [[nodiscard]] double standard_error() const;
     [[nodiscard]] double weight() const { return weight_; }
+    /// Whether weights are counts; else each measurement weighs 1.
+    [[nodiscard]] bool is_counted() const { return counted_; }
     [[nodiscard]] double times() const { return times_; }
 
-    /// As written to a file.
+    /// As written to a file; a weight of 0 is not known.
     [[nodiscard]] static MeasuredMean of(double mean, double standard_error, double weight, double times);
 
 private:
+    void scale(double factor);
+
+    bool counted_ = false;
     double weight_ = 0.0, sum_ = 0.0, squares_ = 0.0, times_ = 0.0;
 };
 

@@ -280,9 +280,53 @@ private:
     bool begun_ = false;
 };
 
+using LineReaders = std::vector<std::unique_ptr<LineReader>>;
+
+/// The reader that takes the line; null if none does.
+const LineReader* offer(std::string_view line, const LineReaders& readers, RunBuilder& run) {
+    const auto taker =
+        std::find_if(readers.begin(), readers.end(), [&](const auto& reader) { return reader->take(line, run); });
+    return taker == readers.end() ? nullptr : taker->get();
+}
+
+/// Whether a last line, which no line feed ends, says by its own form that it is cut off: JSON that is open, a row between bars
+/// that lacks its last one, or a line of an engine's log or of metrics, which can be told by itself, that does not parse or
+/// whose last number may lack digits.
+bool is_cut_off(std::string_view line, const RunBuilder& run) {
+    const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
+    if (first == std::string_view::npos) {
+        return false;
+    }
+    if (opened_braces(line) > 0 || (line[first] == '|' && (line[last] != '|' || first == last))) {
+        return true;
+    }
+    RunBuilder trial = run;
+    const bool told = offer(line, line_readers(), trial) != nullptr;
+    return told && (trial.bad_records() > run.bad_records() || std::string_view("0123456789.").find(line[last]) != line.npos);
+}
+
+/// The last line, which no line feed ends. Where it is cut off nothing of it is kept, which is said.
+void take_open_line(std::string_view line, const LineReaders& readers, RunBuilder& run) {
+    if (line.empty() || line.front() == '#') {
+        return;
+    }
+    const RunBuilder before = run;
+    bool cut = is_cut_off(line, run);
+    if (!cut) {
+        run.line_is_open(true);
+        offer(line, readers, run);
+        cut = run.has_line_broken_off();
+        run.line_is_open(false);
+    }
+    if (cut) {
+        run = before;
+        run.remark(run.file() + ": its last line is not complete and was left out.");
+    }
+}
+
 /// `recorded`: each line is a record of a collector (recorded_line).
 void read_log(std::istream& in, std::string line, bool complete, bool recorded, RunBuilder& run) {
-    const std::vector<std::unique_ptr<LineReader>> readers = line_readers();
+    const LineReaders readers = line_readers();
     run_formats_of::HtmlRows rows;
     LogSections sections;
     ScriptGuard guard;
@@ -290,14 +334,12 @@ void read_log(std::istream& in, std::string line, bool complete, bool recorded, 
     do {
         run.at_line(++number);
         guard.judge(run.file(), line);
-        if (!complete) {
-            if (!line.empty() && line.front() != '#') {
-                run.remark(run.file() + ": its last line is not complete and was left out.");
-            }
+        const std::optional<std::string> record = recorded ? recorded_line(line, run.file()) : std::nullopt;
+        if (!complete && recorded && !record) {
+            take_open_line(line, readers, run);
             break;
         }
-        const std::optional<std::string> whole =
-            rows.take(text::as_utf8(recorded ? recorded_line(line, run.file()).value_or("") : line));
+        const std::optional<std::string> whole = rows.take(text::as_utf8(recorded ? record.value_or("") : line));
         if (!whole) {
             continue;
         }
@@ -305,10 +347,10 @@ void read_log(std::istream& in, std::string line, bool complete, bool recorded, 
         if (sections.leaves_out(line, run)) {
             continue;
         }
-        for (const std::unique_ptr<LineReader>& reader : readers) {
-            if (reader->take(line, run)) {
-                break;
-            }
+        if (!complete && !recorded) {
+            take_open_line(line, readers, run);
+        } else {
+            offer(line, readers, run);
         }
     } while (!run.broken() && next_line(in, run.file(), line, complete));
     for (const std::unique_ptr<LineReader>& reader : readers) {

@@ -14,12 +14,17 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr double most = 1e18;
 constexpr double milliseconds = 1e3;
+/// The mean of a load may lie below a request.
+constexpr double least_batch = 1e-3;
 
 OrderedJson mean_json(const MeasuredMean& mean, double scale) {
-    return {{"mean", text::rounded(mean.mean() * scale, 9)},
-            {"standard_error", text::rounded(mean.standard_error() * scale, 6)},
-            {"weight", mean.weight()},
-            {"times", mean.times()}};
+    OrderedJson json = {{"mean", text::rounded(mean.mean() * scale, 9)},
+                        {"standard_error", text::rounded(mean.standard_error() * scale, 6)}};
+    if (mean.is_counted()) {
+        json["weight"] = mean.weight();
+    }
+    json["times"] = mean.times();
+    return json;
 }
 
 void put_mean(OrderedJson& json, const char* key, const MeasuredMean& mean, double scale) {
@@ -116,7 +121,7 @@ MeasuredMean read_mean(json::Reader& at, const char* key, double scale) {
         return {};
     }
     const double value = mean->number("mean", 1e-9, most), error = mean->number_or("standard_error", 0.0, 0.0, most);
-    const double weight = mean->number_or("weight", 1.0, 1e-9, most), times = mean->number_or("times", 1.0, 1.0, most);
+    const double weight = mean->number_or("weight", 0.0, 1e-9, most), times = mean->number_or("times", 1.0, 1.0, most);
     mean->finish();
     return MeasuredMean::of(value / scale, error / scale, weight, times);
 }
@@ -172,7 +177,7 @@ AcceptanceCounts read_counts(json::Reader at) {
 RunCell read_cell(json::Reader& at) {
     RunCell cell;
     cell.variant = at.text_or("variant", "");
-    cell.batch = at.number_or("batch", 0.0, 0.0, sim::largest_batch);
+    cell.batch = at.number_or("batch", 0.0, least_batch, sim::largest_batch);
     cell.concurrency = at.flag_or("concurrency", false);
     cell.draft_tokens = static_cast<int>(at.count("draft_tokens", 0, sim::most_draft_tokens));
     if (at.has("shape")) {
@@ -191,7 +196,7 @@ RunCell read_cell(json::Reader& at) {
     if (std::optional<json::Reader> counts = at.optional_object("acceptance")) {
         cell.acceptance = read_counts(*counts);
     }
-    cell.stated_length = at.number_or("stated_length", 0.0, 0.0, sim::most_draft_tokens + 1.0);
+    cell.stated_length = at.number_or("stated_length", 0.0, 1.0, sim::most_draft_tokens + 1.0);
     cell.round = read_mean(at, "round_ms", milliseconds);
     cell.tpot = read_mean(at, "tpot_ms", milliseconds);
     cell.ttft = read_mean(at, "ttft_ms", milliseconds);

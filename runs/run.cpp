@@ -45,12 +45,18 @@ double weighted(double a, double weight_a, double b, double weight_b) {
     return a <= 0.0 ? b : b <= 0.0 || weight_a + weight_b <= 0.0 ? a : (a * weight_a + b * weight_b) / (weight_a + weight_b);
 }
 
-double weight_of(const RunCell& cell) {
-    return std::max({cell.round.weight(), cell.tpot.weight(), cell.acceptance.drafts, 1.0});
+/// Tokens that it generated; 0 where nothing counts them.
+double tokens_of(const RunCell& cell) {
+    const double length = std::max(1.0, cell.accept_length());
+    const double rounds = std::max(cell.round.is_counted() ? cell.round.weight() : 0.0, cell.acceptance.drafts);
+    return std::max(rounds * length, cell.tpot.is_counted() ? cell.tpot.weight() : 0.0);
 }
 
 void add(RunCell& to, const RunCell& from) {
-    const double a = weight_of(to), b = weight_of(from);
+    double a = tokens_of(to), b = tokens_of(from);
+    if (a <= 0.0 || b <= 0.0) {
+        a = b = 1.0;  // two runs of the same requests
+    }
     to.context = weighted(to.context, a, from.context, b);
     to.prompt_tokens = weighted(to.prompt_tokens, a, from.prompt_tokens, b);
     to.output_tokens = weighted(to.output_tokens, a, from.output_tokens, b);
@@ -154,6 +160,34 @@ void say_average(const RunCell& before, const RunCell& cell, const std::string& 
     }
 }
 
+/// Times that differ by more than both errors, and by more than a tenth, are averaged, and that is said of the first of them.
+void say_average_of_times(const RunCell& before, const RunCell& cell, const std::string& file,
+                          std::vector<std::string>& remarks) {
+    constexpr double differs = 0.1, deviations = 3.0;
+    struct Kind {
+        MeasuredMean RunCell::*mean;
+        const char *what, *unit, *weight;
+        double scale;
+    };
+    for (const Kind& kind : {Kind{&RunCell::round, "a round takes", "ms", "rounds", 1e3},
+                             {&RunCell::tpot, "a token takes", "ms", "tokens", 1e3},
+                             {&RunCell::tokens_per_second, "all requests get", "tokens/s", "tokens", 1.0}}) {
+        const MeasuredMean &a = before.*kind.mean, &b = cell.*kind.mean;
+        const double apart = std::abs(a.mean() - b.mean()), error = a.standard_error() + b.standard_error();
+        if (!a.known() || !b.known() || apart <= differs * std::min(a.mean(), b.mean()) || apart <= deviations * error) {
+            continue;
+        }
+        MeasuredMean both = a;
+        both.add(b);
+        remarks.push_back(fmt::format(
+            "{}: with {} at batch {:g} {} {:.4g} {}, where {:.4g} were read before; {:.4g} is kept, their mean by {}.", file,
+            cell.draft_tokens > 0 ? cell.draft_text() : "plain decoding", cell.batch, kind.what, kind.scale * b.mean(),
+            kind.unit, kind.scale * a.mean(), kind.scale * both.mean(),
+            a.is_counted() || b.is_counted() ? kind.weight : "files"));
+        return;
+    }
+}
+
 }  // namespace
 
 void RunSettings::add(const RunSettings& other) {
@@ -192,6 +226,30 @@ std::optional<SglangDraft> sglang_draft_of(const std::string& text) {
 std::string RunCell::draft_text() const {
     return shape.empty() ? fmt::format("{} draft token{}", draft_tokens, draft_tokens == 1 ? "" : "s")
                          : fmt::format("a tree of {} draft tokens ({})", draft_tokens, shape);
+}
+
+std::vector<std::string> RunCell::problems() const {
+    constexpr double printed = 0.01;  // of a length in two decimals
+    // Drafts that were not all as long as the load says, as in RunBuilder::count.
+    constexpr double rounding = 0.5;
+    std::vector<std::string> found;
+    const double most = most_accepted() + 1.0;
+    const std::string of = draft_tokens > 0 ? draft_text() : "plain decoding";
+    if (batch != 0.0 && (!(batch > 0.0) || batch > sim::largest_batch)) {
+        found.push_back(fmt::format("says that {:g} requests ran at once", batch));
+    }
+    if (stated_length != 0.0 && !(stated_length >= 1.0 && stated_length <= most + printed)) {
+        found.push_back(fmt::format("gives an accept length of {:.2f} with {}, which is {} than can be", stated_length, of,
+                                    stated_length < 1.0 ? "less" : "more"));
+    }
+    if (acceptance.known() && draft_tokens > 0 && acceptance.accept_length() > most + rounding) {
+        found.push_back(
+            fmt::format("counts {:.2f} tokens a round with {}, which is more than can be", acceptance.accept_length(), of));
+    } else if (acceptance.known() && draft_tokens > 0 && !acceptance.derived &&
+               acceptance.draft_length() > draft_tokens + rounding) {
+        found.push_back(fmt::format("counts {:.2f} draft tokens a round with {}", acceptance.draft_length(), of));
+    }
+    return found;
 }
 
 double RunCell::accept_length() const {
@@ -310,6 +368,7 @@ MeasuredRun joined(const std::vector<MeasuredRun>& runs) {
         for (const RunCell& cell : run.cells) {
             if (RunCell* same = at_load_of(all, cell)) {
                 say_average(*same, cell, file, all.remarks);
+                say_average_of_times(*same, cell, file, all.remarks);
                 add(*same, cell);
             } else {
                 all.cells.push_back(cell);

@@ -65,12 +65,16 @@ struct RunCell {
     double prompt_tokens = 0.0, output_tokens = 0.0;  ///< of a request in the mean; 0 = not known
     AcceptanceCounts acceptance;
     double stated_length = 0.0;  ///< accept length that an engine printed without saying how often it was measured; 0 = none
-    MeasuredMean round;          ///< a step: of plain decoding, or a whole round, without the prompts of other requests
-    MeasuredMean tpot, ttft;     ///< as clients see them: prompts of other requests included
-    MeasuredMean tokens_per_second;                  ///< of all users
-    MeasuredMean drafting;                           ///< the drafter's part of a round
+    /// A step: of plain decoding, or a whole round, without the prompts of other requests. Weighed by rounds of sequences.
+    MeasuredMean round;
+    MeasuredMean tpot, ttft;         ///< as clients see them, prompts of other requests included; by tokens, and by requests
+    MeasuredMean tokens_per_second;  ///< of all users; by tokens
+    MeasuredMean drafting;           ///< the drafter's part of a round; by rounds of sequences
     double captured_steps = 0.0, eager_steps = 0.0;  ///< steps that replayed a graph, and that did not, where a log says so
 
+    /// Every reason why no load can be so, as sentences about a file; empty if it can. All formats, and runs of our own, are
+    /// judged by it.
+    [[nodiscard]] std::vector<std::string> problems() const;
     /// Drafts that one round can accept: those of a chain, levels of a tree.
     [[nodiscard]] int most_accepted() const { return shape.empty() ? draft_tokens : depth; }
     /// "4 draft tokens", "a tree of 31 draft tokens (sglang:5,8,32)".
@@ -148,9 +152,9 @@ MeasuredRun import_runs(const std::vector<std::string>& files, const RunHints& h
 MeasuredRun import_run_text(const std::string& text, const std::string& name, const RunHints& hints = {});
 
 /// Runs of one deployment as one: cells of the same batch, draft length and context (within a tenth) are added up, with a
-/// remark where their acceptance differs. Runs of another variant than the first, and those whose drafts at a load yield less
-/// than half or more than twice of what the first run's do, are kept apart (MeasuredRun::elsewhere). Throws InputError where
-/// they are not of one model, engine or drafter.
+/// remark where their acceptance or their times differ. Runs of another variant than the first, and those whose drafts at a
+/// load yield less than half or more than twice of what the first run's do, are kept apart (MeasuredRun::elsewhere). Throws
+/// InputError where they are not of one model, engine or drafter.
 MeasuredRun joined(const std::vector<MeasuredRun>& runs);
 
 /// The formats that are read, as sentences of a help text: "vLLM: ...".

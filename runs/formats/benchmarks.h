@@ -21,6 +21,15 @@ struct StatedDrafts {
     bool drafting = false;  ///< "MTP", however many tokens
 };
 
+/// Why a result of a serving benchmark measured nothing or cannot be, by the keys that all of them write (`completed`,
+/// `duration`, `max_concurrency`, units of times), as the end of a sentence about it; empty where nothing is wrong.
+std::string impossible_result(const RunJson& json);
+/// Requests in flight where a client may keep `most` of them and sends `prompts` (0: not known): no more than these, nor than
+/// the `measured` ones (0: not known), which a remark says.
+double in_flight_of(double most, double prompts, double measured, RunBuilder& run);
+/// The tokens of a request ("input", "output") in the mean of those that succeeded; 0 where that is not known.
+double tokens_of_request(const RunJson& json, const std::string& side);
+
 /// By the keys of `vllm bench serve --save-result`.
 void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated = {});
 /// By the keys of SGLang's bench_serving; `uncounted` tokens were drafted where it prints no accept length.

@@ -5,6 +5,8 @@
 #include <set>
 
 #include "runs/formats/benchmarks.h"
+#include "runs/formats/load_columns.h"
+#include "runs/formats/time_units.h"
 #include "text/csv.h"
 #include "text/parse_number.h"
 
@@ -57,10 +59,15 @@ bool is_aiperf(const RunJson& json) {
 }
 
 /// In milliseconds unless the record says otherwise.
-double seconds_of(const RunJson& json, const std::string& record) {
-    const std::string unit = text_at(json, record + ".unit");
-    const double scale = unit == "s" || unit == "sec" ? 1.0 : unit == "us" ? 1e-6 : unit == "ns" ? 1e-9 : 1e-3;
-    return number_at(json, record + ".avg").value_or(0.0) * scale;
+double seconds_of(const RunJson& json, const std::string& record, RunBuilder& run) {
+    constexpr double millisecond = 1e-3;
+    const std::string said = text_at(json, record + ".unit");
+    const std::optional<double> unit = seconds_of_unit(plain_words(said));
+    if (!said.empty() && !unit) {
+        run.problem(unknown_unit_text(said, record));
+        return 0.0;
+    }
+    return number_at(json, record + ".avg").value_or(0.0) * unit.value_or(millisecond);
 }
 
 /// eugr/llama-benchy --save-result: a mean, or an object with it.
@@ -245,10 +252,10 @@ void read_aiperf(const RunJson& json, RunBuilder& run) {
     cell.concurrency = true;
     cell.prompt_tokens = prompt;
     cell.output_tokens = output;
-    if (const double gap = seconds_of(json, "inter_token_latency"); gap > 0.0) {
+    if (const double gap = seconds_of(json, "inter_token_latency", run); gap > 0.0) {
         run.time(cell.tpot, "a time per token", gap);
     }
-    if (const double first = seconds_of(json, "time_to_first_token"); first > 0.0) {
+    if (const double first = seconds_of(json, "time_to_first_token", run); first > 0.0) {
         run.time(cell.ttft, "a TTFT", first);
     }
     if (const auto rate = number_at(json, "output_token_throughput.avg"); rate && *rate > 0.0) {

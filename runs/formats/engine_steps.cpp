@@ -39,7 +39,7 @@ void add(const Step& step, RunBuilder& run) {
         return;
     }
     run.time(run.cell(*step.requests, step.tokens ? drafts_of(step, run) : std::max(0, run.draft_tokens_or(0))).round, "a step",
-             *step.seconds);
+             *step.seconds, *step.requests);
 }
 
 class EngineSteps : public LineReader {

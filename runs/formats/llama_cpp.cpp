@@ -93,7 +93,7 @@ void read_batched_bench(const RunJson& json, RunBuilder& run) {
         return run.problem("must give pp, tg, pl and t_tg as numbers");
     }
     if (*tokens > 0.0) {
-        run.time(run.cell(*sequences, 0, *prompt + 0.5 * *tokens).round, "a step", *time / *tokens, *tokens);
+        run.time(run.cell(*sequences, 0, *prompt + 0.5 * *tokens).round, "a step", *time / *tokens, *sequences * *tokens);
     }
 }
 

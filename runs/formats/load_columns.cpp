@@ -1,5 +1,6 @@
 #include "runs/formats/load_columns.h"
 #include "runs/formats/load_numbers.h"
+#include "runs/formats/time_units.h"
 
 #include <algorithm>
 #include <cctype>
@@ -32,7 +33,10 @@ bool is_any(const std::string& words, const Words& names) {
 
 std::string plain_words(std::string_view name) {
     std::string words;
-    for (const auto& [letter, word] : {std::pair{"\u03C4", " tau "}, std::pair{"\u03B3", " gamma "}}) {
+    for (const auto& [letter, word] : {std::pair{"\u03C4", " tau "},
+                                       {"\u03B3", " gamma "},
+                                       {"\u00B5", "u"},  // of "\u00B5s", in both of its forms
+                                       {"\u03BC", "u"}}) {
         if (const std::size_t at = name.find(letter); at != std::string_view::npos) {
             return plain_words(std::string(name.substr(0, at)) + word + std::string(name.substr(at + 2)));
         }
@@ -226,8 +230,8 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"speed up", "speedup", "gain"})) {
         return Role::none;
     }
-    if (says_any(words, {"tpot", "ms tok", "ms token", "time per output token", "time per token", "per token latency",
-                         "latency per token", "token latency", "ms per token"})) {
+    if (says_time_per_token(words) || says_any(words, {"tpot", "time per output token", "time per token", "per token latency",
+                                                       "latency per token", "token latency"})) {
         return Role::tpot;
     }
     if (says(words, "ttft") || says(words, "time to first token")) {
@@ -236,7 +240,7 @@ Role role_of(const std::string& words) {
     if (says_any(words, {"s gpu", "s device", "per gpu", "per device", "tput gpu", "throughput gpu", "tps gpu"})) {
         return Role::none;  // of how many is not known
     }
-    if (says_rate_of_tokens(words) || (names_generation(words) && !says(words, "ms"))) {
+    if (says_rate_of_tokens(words) || (names_generation(words) && !unit_in_words(words).named())) {
         return says_any(words, {"user", "req", "request", "slot", "stream"}) ? Role::rate_of_user : Role::rate;
     }
     return Role::none;

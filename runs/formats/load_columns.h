@@ -34,8 +34,9 @@ struct Column {
     Role role = Role::none;
     bool plain = false;  ///< of the same deployment without speculation
     bool mean = false;
-    int drafts = -1;   ///< that its heading names; below 0 where it names none
-    int requests = 0;  ///< in flight that its heading names ("c=8"); 0 where it names none
+    int drafts = -1;    ///< that its heading names; below 0 where it names none
+    int requests = 0;   ///< in flight that its heading names ("c=8"); 0 where it names none
+    double unit = 0.0;  ///< of its times, in seconds, by its heading; 0 where it names none
 };
 
 /// Letters and digits in lower case, single blanks between them: "Mean TPOT (ms)" is "mean tpot ms".

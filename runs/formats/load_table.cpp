@@ -9,6 +9,7 @@
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/metric_columns.h"
 #include "runs/formats/stated_lengths.h"
+#include "runs/formats/time_units.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
@@ -286,18 +287,32 @@ bool LoadTable::heading_names_answer() const { return number_after(heading_of_ti
 
 LoadTable::Times LoadTable::times(bool plain) const {
     const auto mean = [&](Role role) { return mean_of_runs(cell(role, plain)).value_or(0.0); };
-    return {mean(Role::rate), mean(Role::rate_of_user), milliseconds(Role::tpot, plain) * 1e-3};
+    return {mean(Role::rate), mean(Role::rate_of_user), seconds(Role::tpot, plain)};
 }
 
-/// A time as a table gives it, in milliseconds unless its cell or its heading says seconds ("1.4 s", "TTFT (s)").
-double LoadTable::milliseconds(Role role, bool plain) const {
+/// A time, in milliseconds unless its cell, its heading, that of another column or the lines before the table name another
+/// unit.
+double LoadTable::seconds(Role role, bool plain) const {
     const std::size_t column = at(role, plain);
     if (column >= row_.size()) {
         return 0.0;
     }
-    const std::string unit = plain_words(unit_of(row_[column])), name = plain_words(names_[column]);
-    const bool seconds = unit == "s" || unit == "sec" || (unit.empty() && (name.ends_with(" s") || name.ends_with(" sec")));
-    return mean_of_runs(row_[column]).value_or(0.0) * (seconds ? 1e3 : 1.0);
+    const TimeUnit own = unit_in_cell(row_[column]);
+    return mean_of_runs(row_[column]).value_or(0.0) * (own.named() ? own.seconds : unit_of_column(column));
+}
+
+/// The unit of the times in a column, in seconds.
+double LoadTable::unit_of_column(std::size_t column) const {
+    constexpr double millisecond = 1e-3;
+    if (columns_[column].unit > 0.0) {
+        return columns_[column].unit;
+    }
+    const Role role = columns_[column].role;
+    const auto other = std::find_if(columns_.begin(), columns_.end(), [&](const Column& each) {
+        return role == Role::tpot && each.role == role && each.unit > 0.0;
+    });
+    const double stated = other != columns_.end() ? other->unit : caption_.unit_of(role);
+    return stated > 0.0 ? stated : millisecond;
 }
 
 void LoadTable::add(bool plain, RunBuilder& run) {
@@ -461,7 +476,7 @@ void LoadTable::add_cell(bool plain, int drafts, double length, const Times& mea
     } else {
         run.time(measured_at.tpot, "a time per token", measured.seconds(batch));
     }
-    if (const double first = milliseconds(Role::ttft, plain) * 1e-3; first > 0.0 && !only_) {
+    if (const double first = seconds(Role::ttft, plain); first > 0.0 && !only_) {
         run.time(measured_at.ttft, "a TTFT", first);
     }
     if (measured.rate > 0.0) {

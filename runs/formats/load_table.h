@@ -43,8 +43,10 @@ public:
     void keep_apart_by(std::size_t column) { apart_by_ = column; }
     /// Why it is none; empty where its first row holds no number.
     [[nodiscard]] const std::string& why_not() const { return why_not_; }
-    /// Whether that is a unit which nothing names.
-    [[nodiscard]] bool lacks_unit() const { return !why_not_.empty() && !columns_without_unit().empty(); }
+    /// Whether that is a unit which nothing names, or which is not known.
+    [[nodiscard]] bool lacks_unit() const {
+        return !why_not_.empty() && (!columns_without_unit().empty() || !unknown_unit().empty());
+    }
 
 private:
     struct Times {
@@ -69,6 +71,7 @@ private:
     void take_throughput(RunBuilder& run);
     void take_rates_by_speedup(RunBuilder& run);
     [[nodiscard]] std::string unknown_load() const;
+    [[nodiscard]] std::string unknown_unit() const;
     bool take_throughput_of_sides();
     void keep_overall(Role role);
     std::string leave_out_further_drafters();
@@ -81,7 +84,8 @@ private:
     [[nodiscard]] std::vector<std::size_t> columns_of_lengths() const;
     [[nodiscard]] std::vector<std::size_t> columns_of_loads() const;
     [[nodiscard]] bool heading_names_answer() const;
-    [[nodiscard]] double milliseconds(Role role, bool plain) const;
+    [[nodiscard]] double seconds(Role role, bool plain) const;
+    [[nodiscard]] double unit_of_column(std::size_t column) const;
     [[nodiscard]] bool has(Role role) const { return has(role, false) || has(role, true); }
     [[nodiscard]] bool has(Role role, bool plain) const { return at(role, plain) < columns_.size(); }
     [[nodiscard]] bool has_times(bool plain) const;
@@ -105,6 +109,7 @@ private:
     bool passes_over(RunBuilder& run);
     bool is_no_measurement(RunBuilder& run) const;
     bool has_contradicting_units(RunBuilder& run) const;
+    bool has_impossible_numbers(RunBuilder& run) const;
     [[nodiscard]] bool has_column_without_heading(const std::vector<std::string>& cells) const;
     void keep_averages();
     void keep_statistics(std::vector<std::string>& cells);

@@ -7,6 +7,7 @@
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/load_table.h"
 #include "runs/formats/stated_lengths.h"
+#include "runs/formats/time_units.h"
 #include "text/wording.h"
 
 namespace treeline::runs::run_formats_of {
@@ -46,6 +47,7 @@ bool LoadTable::understand(RunBuilder& run) {
         Column column{name.empty() ? Role::none : role_of(with_unit), means_plain(name), says(name, "mean")};
         column.role = column.role == Role::none ? role_of(name) : column.role;
         column.requests = requests_of_heading(names_[i]);
+        column.unit = unit_in_words(name).seconds;
         column.drafts = column.requests > 0 ? -1 : drafts_of_setting(names_[i]);
         if (column.role == Role::none && column.drafts >= 0) {
             column.role = role_of(plain_words(unit_of(row_[i])));
@@ -79,6 +81,9 @@ bool LoadTable::understand(RunBuilder& run) {
     say_unnamed(run);
     settle_meanings();
     const std::string left_out = leave_out_further_drafters();
+    if (!(why_not_ = unknown_unit()).empty()) {
+        return false;
+    }
     const bool timed = has_times(false) || has_times(true), accepts = has(Role::length) || has(Role::accept_rate);
     const bool says_drafts = has(Role::drafts) || has(Role::tree) || drafts_of_row() >= 0 || says_that_it_drafts();
     const bool loaded = has(Role::batch) || has(Role::context) || has(Role::test) || accepts || says_drafts ||
@@ -98,6 +103,18 @@ bool LoadTable::understand(RunBuilder& run) {
         why_not_ = !load.empty() ? load : left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
     }
     return understood;
+}
+
+/// Why times cannot be read: a heading of them names a unit that is not known. Empty where none does.
+std::string LoadTable::unknown_unit() const {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        const bool time = columns_[i].role == Role::tpot || columns_[i].role == Role::ttft;
+        const std::string unit = time ? unit_in_words(plain_words(names_[i])).unknown : std::string();
+        if (!unit.empty()) {
+            return "its table " + unknown_unit_text(unit, "\"" + names_[i] + "\"");
+        }
+    }
+    return {};
 }
 
 /// Behind the first one, which may hold labels.
@@ -419,7 +436,7 @@ std::string LoadTable::columns_without_unit() const {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         const bool side = columns_[i].plain || columns_[i].drafts >= 0 || names_drafter(plain_words(names_[i]));
         const std::string name = plain_words(names_[i]);
-        const bool has_unit = says(name, "ms") || says(name, "itl") || name.ends_with(" s");
+        const bool has_unit = columns_[i].unit > 0.0 || says(name, "itl") || name.ends_with(" s");
         if (columns_[i].role == Role::none && side && !has_unit && may_be_time(names_[i], row_[i])) {
             quoted.push_back("\"" + names_[i] + "\"");
         }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "runs/formats/load_table.h"
 #include "runs/formats/sglang_counts.h"
 #include "runs/formats/stated_lengths.h"
+#include "runs/formats/time_units.h"
 #include "text/wording.h"
 
 namespace treeline::runs::run_formats_of {
@@ -24,6 +26,12 @@ std::string without_drafter(const std::string& cell) {
     const std::size_t plus = cell.find('+');
     const bool drafts = plus != std::string::npos && names_drafter(plain_words(std::string_view(cell).substr(plus)));
     return drafts ? cell.substr(0, plus) : cell;
+}
+
+/// A whole number from 0 on, or a cell that holds no number; another number counts no drafts.
+bool may_count_drafts(const std::string& cell) {
+    const std::optional<double> number = number_of(cell);
+    return !number || (*number >= 0.0 && std::floor(*number) == *number);
 }
 
 /// What a row is of whose label names something else than decoding.
@@ -57,12 +65,11 @@ RowOf what_row_is_of(const std::string& label) {
 bool contradicts_time(const std::string& cell, Role role) {
     const std::string unit = unit_of(cell), words = plain_words(unit), first = words.substr(0, words.find(' '));
     static constexpr std::array<std::string_view, 8> others = {"gb", "gib", "mb", "mib", "w", "kw", "x", "percent"};
-    static constexpr std::array<std::string_view, 4> times = {"s", "sec", "seconds", "ms"};
     const std::size_t sign = std::min(unit.find_first_not_of(' '), unit.size());
     const std::string_view behind = std::string_view(unit).substr(sign);
     return behind.starts_with('%') || behind.starts_with("\u00D7") ||
            std::find(others.begin(), others.end(), first) != others.end() ||
-           (role != Role::tpot && words == first && std::find(times.begin(), times.end(), first) != times.end());
+           (role != Role::tpot && words == first && unit_in_cell(cell).named());
 }
 
 }  // namespace
@@ -122,7 +129,31 @@ bool LoadTable::passes_over(RunBuilder& run) {
             return true;
         }
     }
-    return is_no_measurement(run) || has_contradicting_units(run);
+    return is_no_measurement(run) || has_contradicting_units(run) || has_impossible_numbers(run);
+}
+
+/// Whether a cell says what cannot be: drafts that are no count, less than a token of a round, a share below 0, or a unit that
+/// is not known. The row is then a problem.
+bool LoadTable::has_impossible_numbers(RunBuilder& run) const {
+    for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
+        const Role role = columns_[i].role;
+        const std::optional<double> number = number_of(row_[i]);
+        std::string wrong;
+        if ((role == Role::drafts || role == Role::tree) && !may_count_drafts(row_[i])) {
+            wrong = fmt::format("gives {} for the draft tokens (\"{}\"), which are counted", row_[i], names_[i]);
+        } else if (role == Role::length && number && *number < 1.0 && *number != 0.0) {
+            wrong = fmt::format("gives an accept length of {} (\"{}\"); a round yields at least 1 token", row_[i], names_[i]);
+        } else if (role == Role::accept_rate && number && *number < 0.0) {
+            wrong = fmt::format("gives {} for the share of drafts that is accepted (\"{}\")", row_[i], names_[i]);
+        } else if (const bool time = role == Role::tpot || role == Role::ttft; time && !unit_in_cell(row_[i]).unknown.empty()) {
+            wrong = unknown_unit_text(unit_in_cell(row_[i]).unknown, "\"" + row_[i] + "\"");
+        }
+        if (!wrong.empty()) {
+            run.problem(wrong);
+            return true;
+        }
+    }
+    return false;
 }
 
 /// "~232 (projected)".

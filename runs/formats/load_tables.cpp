@@ -127,6 +127,10 @@ public:
     bool take(std::string_view original, RunBuilder& run) override {
         const std::string english = may_be_chinese(original) ? in_english(original) : std::string();
         const std::string_view line = english.empty() ? original : english;
+        if (run.line_is_open() && lacks_cells(line)) {
+            run.line_breaks_off();
+            return true;
+        }
         if (take_underline(line, run) || take_ruler(line, run)) {
             return false;  // whether it is a heading is not known yet
         }
@@ -260,6 +264,19 @@ private:
             cells.emplace_back(cell.substr(first, cell.find_last_not_of(" \t\r") + 1 - first));
         }
         return cells;
+    }
+
+    /// Whether a line below a table holds numbers, but fewer cells than its heading.
+    [[nodiscard]] bool lacks_cells(std::string_view line) const {
+        if (!table_ || line.find_first_of("0123456789") == std::string_view::npos) {
+            return false;
+        }
+        const std::string text = text::trimmed(line);
+        const bool bars = text.find('|') != std::string::npos, commas = !bars && commas_ > 0;
+        const Cells cells = bars && text.starts_with('|') ? cells_between_bars(text)
+                            : bars || commas              ? cells_without_sides(text, bars ? '|' : ',')
+                                                          : Cells();
+        return (bars || (commas && (!cells.empty() || number_of(text)))) && cells.size() < names_.size();
     }
 
     void begin_table(Cells names, RunBuilder& run) {

@@ -15,11 +15,14 @@
 #include "runs/formats/metric_columns.h"
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/report_caption.h"
+#include "runs/formats/time_units.h"
 #include "text/parse_number.h"
 #include "text/wording.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
+
+constexpr double milliseconds_a_second = 1e3;
 
 /// "246,348" as a number; nothing for "+30.5%" and "-26.1 % (better)".
 std::optional<double> plain_number(std::string cell) {
@@ -134,9 +137,11 @@ public:
         }
         for (std::size_t i = 0; i < columns_.size(); ++i) {
             if (is_aisbench_) {
-                take_figure_of_aisbench(cells.front(), number_of(cells[i + 1]), columns_[i]);
+                take_figure_of_aisbench(cells.front(), cells[i + 1], columns_[i], run);
             } else if (const std::optional<double> value = plain_number(cells[i + 1])) {
-                take_figure(cells.front(), *value, columns_[i]);
+                take_figure(cells.front(), *value, columns_[i], run);
+            } else if (const TimeUnit unit = unit_in_cell(cells[i + 1]); columns_[i].is_run && unit.named()) {
+                take_time(cells.front(), number_of(cells[i + 1]).value_or(0.0) * unit.seconds, columns_[i]);
             }
         }
         is_sglang_ = is_sglang_ || cells.front().find("retokenized") != std::string::npos || cells.front() == "Accept length";
@@ -207,20 +212,35 @@ private:
             column.json["max_concurrency"] = column.heading.requests;
         }
         if (column.heading.context > 0.0 && !column.json.contains("total_input_tokens")) {
-            column.json.erase("completed");
-            column.json["total_input_tokens"] = column.heading.context;
-            column.json["total_output_tokens"] = 0.0;
+            column.json["input_tokens_of_each"] = column.heading.context;
         }
     }
 
-    static void take_figure_of_aisbench(const std::string& label, std::optional<double> value, Column& column) {
-        if (const auto found = aisbench_labels.find(label); found != aisbench_labels.end() && value) {
-            column.json[found->second] = *value;
-            column.json["backend"] = any_engine;
+    static void take_figure_of_aisbench(const std::string& label, const std::string& cell, Column& column, RunBuilder& run) {
+        const auto found = aisbench_labels.find(label);
+        const std::optional<double> value = number_of(cell);
+        if (found == aisbench_labels.end() || !value) {
+            return;
+        }
+        const bool time = std::string_view(found->second).ends_with("_ms");
+        const TimeUnit unit = time ? unit_in_cell(cell) : TimeUnit();
+        if (!unit.unknown.empty()) {
+            return run.problem(unknown_unit_text(unit.unknown, "\"" + cell + "\""));
+        }
+        column.json[found->second] = *value * (unit.named() ? milliseconds_a_second * unit.seconds : 1.0);
+        column.json["backend"] = any_engine;
+    }
+
+    /// A time in a cell with its unit ("16 ms").
+    static void take_time(const std::string& label, double seconds, Column& column) {
+        const auto found = serving_labels().find(label);
+        const char* key = found != serving_labels().end() ? found->second : key_of_words(label);
+        if (seconds > 0.0 && key != nullptr && std::string_view(key).ends_with("_ms") && !column.json.contains(key)) {
+            column.json[key] = milliseconds_a_second * seconds;
         }
     }
 
-    static void take_figure(const std::string& label, double value, Column& column) {
+    static void take_figure(const std::string& label, double value, Column& column, RunBuilder& run) {
         // "Per-position acceptance (%) — Pos 0", "Position 1".
         if (label.find("osition") != std::string::npos && std::isdigit(static_cast<unsigned char>(label.back())) != 0) {
             column.rates.push_back(value / 100.0);
@@ -235,8 +255,11 @@ private:
         } else if (const auto of_aiperf = aiperf_labels.find(label); of_aiperf != aiperf_labels.end()) {
             column.json[of_aiperf->second]["avg"] = value;
         } else if (const char* key = key_of_words(label); key != nullptr && !column.json.contains(key)) {
-            const bool seconds = plain_words(label).ends_with(" s") && std::string_view(key).ends_with("_ms");
-            column.json[key] = value * (seconds ? 1e3 : 1.0);
+            const TimeUnit unit = std::string_view(key).ends_with("_ms") ? unit_in_words(plain_words(label)) : TimeUnit();
+            if (!unit.unknown.empty()) {
+                return run.problem(unknown_unit_text(unit.unknown, "\"" + label + "\""));
+            }
+            column.json[key] = value * (unit.named() ? milliseconds_a_second * unit.seconds : 1.0);
         }
     }
 

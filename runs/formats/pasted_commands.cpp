@@ -76,6 +76,9 @@ public:
         constexpr std::size_t longest_command = 1u << 16;
         line = line.substr(0, longest_command);
         take_client(line, run);
+        if (!goes_on_) {
+            judge(run);
+        }
         if (const std::string engine = engine_of_command(line); !engine.empty()) {
             engine_ = engine;
             goes_on_ = true;
@@ -106,12 +109,14 @@ public:
             if (draft.draft_tokens() > 0) {
                 run.draft(draft);
             }
+            unjudged_ = draft;
         } else if (const int drafts = drafts_of_caption(command); drafts > 0) {
             state(drafts, run);
+            unjudged_ = {0, 1, drafts + 1};
         }
         return false;
     }
-    void finish(RunBuilder&) override {}
+    void finish(RunBuilder& run) override { judge(run); }
 
 private:
     void state(int drafts, RunBuilder& run) {
@@ -119,6 +124,10 @@ private:
         run.draft_tokens(drafts);
     }
 
+    /// Once all lines of a command are read, what it drafts is set against what the user says.
+    void judge(RunBuilder& run) { run.agree_with_hint(std::exchange(unjudged_, {})); }
+
+    SglangDraft unjudged_;  ///< of the command that is read
     std::string engine_;    ///< whose command the line before began or went on with
     bool goes_on_ = false;  ///< the line is of that command: the one before ends in "\\"
     std::optional<double> steps_, top_k_, tokens_;

@@ -175,7 +175,7 @@ private:
             return run.problem("is a row of a table that must give B, TG and T_TG above 0");
         }
         const double before = has("B") ? number("PP") : number("N_KV") + number("PP");
-        run.time(run.cell(sequences, 0, before + 0.5 * tokens).round, "a step", seconds / tokens, tokens);
+        run.time(run.cell(sequences, 0, before + 0.5 * tokens).round, "a step", seconds / tokens, sequences * tokens);
     }
 
     /// ik_llama.cpp's pull request 2156: a prompt a row, with its counts ("538/660") and rates by position ("90.5% 80.5%").

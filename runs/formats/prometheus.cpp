@@ -188,11 +188,11 @@ private:
         return lengths.draft_tokens();
     }
 
-    /// A histogram's mean over what it counted.
-    void add_mean(MeasuredMean& mean, const std::string& name) {
+    /// A histogram's mean over what it counted; `weight` counts something else instead, where it is above 0.
+    void add_mean(MeasuredMean& mean, const std::string& name, double weight = 0.0) {
         const double count = grown(name + "_count"), sum = grown(name + "_sum");
         if (count > 0.0 && sum > 0.0 && sum / count < 3600.0) {
-            mean.add(sum / count, count);
+            mean.add(sum / count, weight > 0.0 ? weight : count);
         }
     }
 
@@ -205,7 +205,8 @@ private:
             return;
         }
         // TensorRT-LLM's time per token is already a request's mean; vLLM's of that name is between messages.
-        add_mean(cell.tpot, of_tensorrt_llm_ ? "time_per_output_token_seconds" : "request_time_per_output_token_seconds");
+        add_mean(cell.tpot, of_tensorrt_llm_ ? "time_per_output_token_seconds" : "request_time_per_output_token_seconds",
+                 grown("generation_tokens_total"));
         add_mean(cell.ttft, "time_to_first_token_seconds");
         MeasuredMean gap;
         add_mean(gap, "inter_token_latency_seconds");
@@ -215,7 +216,8 @@ private:
         if (cell.draft_tokens == 0 || !cell.tpot.known()) {
             // The time between two messages is a round's, prompts included.
             if (gap.known()) {
-                cell.tpot.add(gap.mean() / std::max(1.0, cell.accept_length()), gap.weight());
+                const double length = std::max(1.0, cell.accept_length());
+                cell.tpot.add(gap.mean() / length, gap.weight() * length);
             }
         }
     }
@@ -240,6 +242,7 @@ private:
         if (name == "speculative_config_info") {
             run.method(word_after(labels, "spec_method="));
             if (const auto tokens = text::parse_number(word_after(labels, "spec_num_tokens=")); tokens && *tokens >= 1.0) {
+                run.agree_with_hint({0, 1, static_cast<int>(std::min(*tokens, 1e6)) + 1});
                 run.draft_tokens(static_cast<int>(std::min(*tokens, 1e6)));
             }
         }

@@ -8,6 +8,7 @@
 
 #include "runs/formats/load_columns.h"
 #include "runs/formats/stated_lengths.h"
+#include "runs/formats/time_units.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
@@ -44,12 +45,28 @@ bool take_any(std::string_view text, std::size_t& end, const std::array<std::str
     return false;
 }
 
+/// Takes the unit of a time behind `end`, which then lies behind it ("us", "ms", "seconds"); empty where none stands there.
+std::string take_unit_of_time(std::string_view text, std::size_t& end) {
+    const std::size_t begin = std::min(text.find_first_not_of(' ', end), text.size());
+    std::size_t behind = begin;
+    while (behind < text.size() && is_word(text[behind])) {
+        ++behind;
+    }
+    const std::string_view word = text.substr(begin, behind - begin);
+    if (!seconds_of_unit(word)) {
+        return {};
+    }
+    end = behind;
+    return std::string(word);
+}
+
 /// Reads the unit behind a figure in lower case; false where it is of a single device.
 bool take_unit(std::string_view text, Figure& figure) {
     constexpr std::array<std::string_view, 15> rates = {
         "tokens per second", "tokens per sec", "tokens/second", "tokens/sec", "tokens/s", "token/s", "toks/sec",  "toks/s",
         "tok/sec",           "tok/s",          "tk/s",          "t/sec",      "t/s",      "tps",     "tok/second"};
-    constexpr std::array<std::string_view, 5> times = {"ms/token", "ms/tok", "ms per token", "ms tpot", "ms/t"};
+    constexpr std::array<std::string_view, 7> of_token = {"/token",           "/tok", "per token", "/output token",
+                                                          "per output token", "tpot", "/t"};
     constexpr std::array<std::string_view, 7> users = {"/user",      "per user",   "/req",    "per request",
                                                        "per stream", "per client", "per slot"};
     constexpr std::array<std::string_view, 4> of_answers = {"output ", "generation ", "gen ", "decode "};
@@ -61,10 +78,12 @@ bool take_unit(std::string_view text, Figure& figure) {
         figure.unit = take_any(text, figure.end, users) ? "tok/s per user" : "tok/s";
         return !take_any(text, figure.end, devices);
     }
-    constexpr std::array<std::string_view, 1> milliseconds = {"ms"};
+    std::size_t end = figure.end;
     const bool of_tpot = ends_with_word(text.substr(0, figure.begin), "tpot");
-    if (take_any(text, figure.end, times) || (of_tpot && take_any(text, figure.end, milliseconds))) {
-        figure.unit = "TPOT (ms)";
+    const std::string time = take_unit_of_time(text, end);
+    if (!time.empty() && (take_any(text, end, of_token) || of_tpot)) {
+        figure.end = end;
+        figure.unit = "TPOT (" + time + ")";
     }
     return true;
 }
@@ -214,9 +233,9 @@ std::vector<Figure> figures_of(std::string_view text) {
         figure.label = load_before(text, at);
         const bool whole = take_unit(text, figure);
         figure.follows = !figures.empty() && figures.back().leads;
-        if (figure.follows && figure.unit.empty() && figures.back().unit == "TPOT (ms)") {
-            constexpr std::array<std::string_view, 1> milliseconds = {"ms"};
-            figure.unit = take_any(text, figure.end, milliseconds) ? figures.back().unit : figure.unit;
+        if (figure.follows && figure.unit.empty() && figures.back().unit.starts_with("TPOT")) {
+            const std::string time = take_unit_of_time(text, figure.end);
+            figure.unit = time.empty() ? figure.unit : "TPOT (" + time + ")";
         }
         figure.leads = leads_to_another(text, figure);
         const bool at_load = figure.label.known() || (!figures.empty() && stands_at_context(text, figure));

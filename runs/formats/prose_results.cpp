@@ -6,6 +6,7 @@
 #include <cctype>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -15,6 +16,7 @@
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/prose_statements.h"
 #include "runs/formats/stated_lengths.h"
+#include "runs/formats/time_units.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
@@ -41,7 +43,7 @@ struct Common {
         const Role role = caption.times();
         unit = role == Role::rate           ? "tok/s"
                : role == Role::rate_of_user ? "tok/s per user"
-               : role == Role::tpot         ? "TPOT (ms)"
+               : role == Role::tpot         ? fmt::format("TPOT ({})", name_of_unit(caption.unit_of(role)))
                                             : unit;
         requests = caption.batch() >= 1.0 ? fmt::format("{}", caption.batch()) : requests;
         const int before = above.drafts();
@@ -108,9 +110,11 @@ public:
         drafter_ = drafter_ || stated.drafter_left_out;
         if (statements.empty()) {
             take_acceptance_below(line);
+            take_load_below(line);
             take_caption(line);
             return false;
         }
+        below_.clear();  // it was a line above these
         if (std::exchange(begins_, false)) {
             paragraphs_.push_back({caption_, common_.drafting, title_, {}});
             drafting_.clear();
@@ -120,6 +124,7 @@ public:
         const DeploymentWords above = deployment_of_title(paragraphs_.back().title);
         for (Statement& statement : statements) {
             statement.deployment.add(above);
+            statement.line = run.line();
             assumed_ = assumed_ || statement.assumed;
             alone_ = alone_ || statement.alone;
             if (deployment_.contradicts(statement.deployment)) {
@@ -152,6 +157,7 @@ public:
         if (run.has_measurements()) {
             return;
         }
+        give_load_below();
         bool any = false;
         const bool drafts = std::any_of(paragraphs_.begin(), paragraphs_.end(),
                                         [](const Paragraph& paragraph) { return states_drafts(paragraph); });
@@ -210,6 +216,27 @@ private:
         }
         if (drafts != nullptr && drafts->setup.starts_with("K=")) {
             take_acceptance_of_line(line, *drafts);
+        }
+    }
+
+    /// A line of requests in flight below the statements.
+    void take_load_below(std::string_view line) {
+        const std::string requests = paragraphs_.empty() ? "" : requests_of_line(line);
+        if (!requests.empty()) {
+            below_.insert(requests);
+        }
+    }
+
+    /// The only one is said of all statements, if none of them says how many requests ran.
+    void give_load_below() {
+        const bool said = std::any_of(paragraphs_.begin(), paragraphs_.end(), [](const Paragraph& paragraph) {
+            return std::any_of(paragraph.statements.begin(), paragraph.statements.end(),
+                               [](const Statement& statement) { return !statement.requests.empty(); });
+        });
+        for (Paragraph& paragraph : paragraphs_) {
+            for (Statement& statement : paragraph.statements) {
+                statement.requests = !said && below_.size() == 1 ? *below_.begin() : statement.requests;
+            }
         }
     }
 
@@ -280,15 +307,24 @@ private:
             run.remark(fmt::format("{}: {} without a draft length {} left out", run.file(),
                                    untold == 1 ? "a rate" : std::to_string(untold) + " rates", untold == 1 ? "was" : "were"));
         }
-        for (const char* unit : {"tok/s", "tok/s per user", "TPOT (ms)"}) {
+        std::vector<std::string> units = {"tok/s", "tok/s per user"};
+        for (const Statement& statement : paragraph.statements) {
+            const bool known = std::find(units.begin(), units.end(), statement.unit) != units.end();
+            if (!known && statement.unit.starts_with("TPOT")) {
+                units.push_back(statement.unit);
+            }
+        }
+        for (const std::string& unit : units) {
             LoadTable table({"setup", "concurrency", "context", unit, "accept length", "accept rate"}, paragraph.caption,
                             "results in sentences");
             for (const Statement& statement : paragraph.statements) {
                 if (statement.unit == unit && has_setup(statement, paragraph)) {
+                    run.at_line(statement.line);
                     any = table.take({setup_under(statement, paragraph), statement.requests, statement.context, statement.time,
                                       statement.length, statement.rate},
                                      run) ||
                           any;
+                    run.at_line(0);
                 }
             }
         }
@@ -306,6 +342,7 @@ private:
     bool sideless_ = false;                 ///< the lines are rows of a table without bars at its sides
     bool assumed_ = false, alone_ = false;  ///< Statement's, of any
     bool lists_ = false, drafter_ = false;  ///< StatedLine's, of any
+    std::set<std::string> below_;           ///< requests in flight that lines below the last statement say
     bool begins_ = true;                    ///< the next statement stands under other lines than the last
 };
 

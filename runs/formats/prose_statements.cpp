@@ -46,6 +46,11 @@ std::string plain_line(std::string_view line) {
             plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         }
     }
+    for (const std::string_view micro : {"\u00B5", "\u03BC"}) {
+        for (std::size_t at = plain.find(micro); at != std::string::npos; at = plain.find(micro, at)) {
+            plain.replace(at, micro.size(), "u");
+        }
+    }
     return without_counts(plain);
 }
 
@@ -99,7 +104,7 @@ void take_acceptance(const std::string& clause, Statement& statement) {
         return;
     }
     const std::string number = name.substr(digit, end_of_number(name, digit) - digit);
-    const bool percent = name.substr(digit + number.size()).starts_with('%');
+    const bool percent = text::trimmed(std::string_view(name).substr(digit + number.size())).starts_with('%');
     name.erase(digit, number.size());
     std::string words = plain_words(name);
     // "10 t/s @ 88.2%", as ik_llama.cpp's users write it
@@ -136,9 +141,10 @@ std::vector<std::string> parts_of(const std::vector<std::string>& clauses) {
     return parts;
 }
 
-/// What stands around a figure: up to the figure before it, to the end of its clause, and, behind the last figure, the rest.
+/// What stands around a figure: up to the figure before it, to the end of its clause, and, behind the last figure, the rest of
+/// its sentence and of the line.
 struct Surroundings {
-    std::vector<std::string> before, after, rest;
+    std::vector<std::string> before, after, sentence, rest;
 
     [[nodiscard]] bool of_prompts() const {
         return (!before.empty() && is_of_prompts(before.front())) || (!after.empty() && is_of_prompts(after.back()));
@@ -163,7 +169,7 @@ int requests_by_noun(const std::string& clause) {
 
 /// Requests in flight, as a cell; empty where nothing says it.
 std::string requests_in(const Surroundings& around) {
-    for (const std::vector<std::string>* clauses : {&around.after, &around.before}) {
+    for (const std::vector<std::string>* clauses : {&around.after, &around.before, &around.sentence}) {
         for (const std::string& clause : *clauses) {
             TableCaption caption;
             caption.take(clause);
@@ -177,7 +183,7 @@ std::string requests_in(const Surroundings& around) {
 
 /// Tokens of context, as a cell; empty where nothing says it.
 std::string context_around(const Surroundings& around) {
-    for (const std::vector<std::string>* clauses : {&around.after, &around.before}) {
+    for (const std::vector<std::string>* clauses : {&around.after, &around.before, &around.sentence}) {
         for (const std::string& clause : *clauses) {
             if (const double context = context_in(clause); context >= 1.0) {
                 return fmt::format("{}", context);
@@ -228,6 +234,8 @@ std::size_t begin_of_sentence(std::string_view text, std::size_t at) {
     return stop == std::string_view::npos ? 0 : stop + 2;
 }
 
+std::size_t end_of_sentence(std::string_view text, std::size_t at) { return std::min(text.find(". ", at), text.size()); }
+
 /// The set-up of the second of two figures where nothing says of what the first is: the sentence is about software, or only an
 /// earlier one names drafts. Empty where it is plain decoding.
 std::string setup_after_unsaid(std::string_view text, const Figure& figure) {
@@ -261,7 +269,8 @@ Statement statement_of(const Figure& figure, const Surroundings& around) {
                         .length = {},
                         .rate = {},
                         .follows = figure.follows,
-                        .deployment = deployment_around(around)};
+                        .deployment = deployment_around(around),
+                        .line = 0};
     if (figure.label.known()) {
         statement.requests = figure.label.requests > 0.0 ? fmt::format("{}", figure.label.requests) : statement.requests;
         statement.context = figure.label.context > 0.0 ? fmt::format("{}", figure.label.context) : statement.context;
@@ -383,6 +392,7 @@ StatedLine statements_of(std::string_view line) {
         const std::size_t clause = end_of_clause(text, figure.end), until = clause < next || last ? clause : figure.end;
         const Surroundings around{clauses_of(text.substr(from, figure.begin - from)),
                                   clauses_of(text.substr(figure.end, until - figure.end)),
+                                  clauses_of(text.substr(until, last ? end_of_sentence(text, until) - until : 0)),
                                   clauses_of(text.substr(until, last ? text.size() - until : 0))};
         figure.unit = figure.leads && !last && figure.unit.empty() ? figures[i + 1].unit : figure.unit;
         if (const std::string after = figure.leads && !figure.unit.empty() ? setup_after_unsaid(text, figure) : "";
@@ -426,6 +436,29 @@ StatedLine statements_of(std::string_view line) {
     give_acceptance_to_drafts(statements);
     leave_out_cut_rates(text, statements);
     return result;
+}
+
+std::string requests_of_line(std::string_view line) {
+    static constexpr std::array<std::string_view, 34> words_of_load = {
+        "concurrency", "concurrent", "conc",   "batch",   "size",     "bs",       "single", "stream", "streams",
+        "user",        "users",      "client", "clients", "request",  "requests", "slots",  "in",     "flight",
+        "at",          "with",       "all",    "both",    "measured", "tested",   "run",    "of",     "max",
+        "maximum",     "setup",      "load",   "numbers", "are",      "each",     "the"};
+    std::string plain = plain_line(line);
+    std::erase_if(plain, [](char c) { return c == '(' || c == ')'; });
+    for (const std::string& clause : clauses_of(plain)) {
+        TableCaption caption;
+        caption.take(clause);
+        const std::vector<std::string> words = words_of(plain_words(clause));
+        const bool alone = std::all_of(words.begin(), words.end(), [](const std::string& word) {
+            return word.find_first_not_of("0123456789") == std::string::npos ||
+                   std::find(words_of_load.begin(), words_of_load.end(), word) != words_of_load.end();
+        });
+        if (alone && caption.batch() >= 1.0) {
+            return fmt::format("{}", caption.batch());
+        }
+    }
+    return {};
 }
 
 void take_acceptance_of_line(std::string_view line, Statement& statement) {

@@ -12,7 +12,7 @@ namespace treeline::runs::run_formats_of {
 /// A time or rate with what its sentence says of it, as cells of a table (LoadTable); empty where it says nothing.
 struct Statement {
     std::string setup;     ///< "K=3", "baseline", or "drafts", which names no number of them
-    std::string unit;      ///< "tok/s", "tok/s per user" or "TPOT (ms)"; empty: that of the others
+    std::string unit;      ///< "tok/s", "tok/s per user", "TPOT (ms)", "TPOT (us)"; empty: that of the others
     std::string time;      ///< "220", "42.5-45.7"
     std::string requests;  ///< in flight
     std::string context;   ///< tokens
@@ -22,6 +22,7 @@ struct Statement {
     bool assumed = false;  ///< plain, since nothing but the place before the other says so
     bool alone = false;    ///< the figure before it is of a set-up that is not said
     DeploymentWords deployment;
+    long line = 0;  ///< of the file
 };
 
 /// What a line states, and what of it was left out.
@@ -33,6 +34,10 @@ struct StatedLine {
 
 /// Rates of prompts, of single devices and of a drafter that runs by itself are no statements.
 StatedLine statements_of(std::string_view line);
+
+/// The requests in flight that a line says and that stand in it alone ("concurrency 32", "(all at batch size 8, RTX 4090)");
+/// empty for another line.
+std::string requests_of_line(std::string_view line);
 
 /// Puts the acceptance that a line of its own gives into the statement that it follows ("Draft acceptance: 0.65.").
 void take_acceptance_of_line(std::string_view line, Statement& statement);

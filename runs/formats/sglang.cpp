@@ -5,6 +5,7 @@
 
 #include "runs/formats/benchmarks.h"
 #include "runs/formats/sglang_counts.h"
+#include "runs/formats/time_units.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -22,6 +23,7 @@ void identify(const RunJson& server, RunBuilder& run) {
     run.engine("sglang", text_at(server, "version"));
     run.ranks(number_at(server, "tp_size").value_or(0.0));
     if (const SglangDraft draft = draft_of(server); draft.draft_tokens() > 0) {
+        run.agree_with_hint(draft);
         run.draft(draft);
     }
 }
@@ -37,9 +39,11 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run, int uncounted) {
     if (const RunJson* server = node_at(json, "server_info"); server != nullptr && server->is_object()) {
         identify(*server, run);
     }
-    const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));
-    const double tokens = number_at(json, "total_output_tokens").value_or(0.0);
-    const double prompt = number_at(json, "total_input_tokens").value_or(0.0) / completed, output = tokens / completed;
+    if (const std::string wrong = impossible_result(json); !wrong.empty()) {
+        return run.problem(wrong);
+    }
+    const double prompt = tokens_of_request(json, "input"), output = tokens_of_request(json, "output"),
+                 tokens = number_at(json, "total_output_tokens").value_or(0.0);
     const auto length = number_at(json, "accept_length");
     int drafts = uncounted;
     if (length) {
@@ -55,7 +59,9 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run, int uncounted) {
     }
     const double stated = number_at(json, "max_concurrency").value_or(0.0);
     const double measured = std::round(number_at(json, "concurrency").value_or(0.0));
-    RunCell& cell = run.cell(stated > 0.0 ? stated : std::max(measured, 0.0), drafts, prompt + 0.5 * output);
+    const double prompts = number_at(json, "completed").value_or(0.0) + number_at(json, "failed").value_or(0.0);
+    RunCell& cell = run.cell(stated > 0.0 ? in_flight_of(stated, prompts, measured, run) : std::max(measured, 0.0), drafts,
+                             prompt + 0.5 * output);
     cell.concurrency = true;
     cell.prompt_tokens = prompt;
     cell.output_tokens = output;
@@ -64,19 +70,19 @@ void read_sglang_bench(const RunJson& json, RunBuilder& run, int uncounted) {
     } else if (length) {
         run.state_length(cell, *length);
     }
-    const auto add = [&](MeasuredMean& mean, const char* key, const char* what) {
-        if (const auto value = number_at(json, key); value && *value > 0.0) {
-            run.time(mean, what, *value * 1e-3, std::max(1.0, tokens));
+    const auto add = [&](MeasuredMean& mean, const char* name, const char* what, double weight) {
+        if (const auto value = seconds_under(json, name); value && *value > 0.0) {
+            run.time(mean, what, *value, weight);
         }
     };
     // The gap between messages is divided by the tokens that a message brings, so that the ITL here is of a token.
-    add(cell.tpot, "mean_tpot_ms", "a TPOT");
-    add(cell.ttft, "mean_ttft_ms", "a TTFT");
+    add(cell.tpot, "mean_tpot", "a TPOT", tokens);
+    add(cell.ttft, "mean_ttft", "a TTFT", number_at(json, "completed").value_or(0.0));
     if (drafts == 0) {
-        add(cell.round, "median_itl_ms", "a time between tokens");
+        add(cell.round, "median_itl", "a time between tokens", tokens);
     }
     if (const auto throughput = number_at(json, "output_throughput"); throughput && *throughput > 0.0) {
-        cell.tokens_per_second.add(*throughput, std::max(1.0, tokens));
+        cell.tokens_per_second.add(*throughput, tokens);
     }
 }
 
@@ -108,7 +114,7 @@ void read_bench_speculative(const RunJson& json, RunBuilder& run) {
     } else if (drafts > 0) {
         run.state_length(cell, *length);
     }
-    run.time(cell.round, "a step", *step, std::max(1.0, tokens));
+    run.time(cell.round, "a step", *step, tokens / std::max(1.0, *length));
 }
 
 /// bench_one_batch_server measures a server from outside, bench_one_batch a step of the engine alone.
@@ -165,8 +171,12 @@ void read_server_info(const RunJson& json, RunBuilder& run) {
         auto length = number_at(state, "avg_spec_accept_length");
         length = length ? length : number_at(state, "spec_accept_length");
         if (length && *length >= 1.0) {
-            RunCell& cell = run.cell(0.0, run.draft_tokens_or(0) > 0 ? run.draft_tokens_or(0) : 1);
-            cell.stated_length = *length;
+            const int drafts = run.draft_tokens_or(0);
+            if (drafts <= 0) {
+                run.problem("gives an accept length, but not how many tokens were drafted; --draft-tokens K says it");
+                continue;
+            }
+            run.cell(0.0, drafts).stated_length = *length;
             run.remark("/server_info gives the mean accept length since the start and no counts, so it has no sampling error.");
         }
     }

@@ -111,6 +111,7 @@ private:
             sglang_draft(number_after(line, "speculative_num_steps="), number_after(line, "speculative_eagle_topk="),
                          number_after(line, "speculative_num_draft_tokens="));
         if (draft.draft_tokens() > 0) {
+            run.agree_with_hint(draft);
             run.draft(draft);
         }
         run.ranks(number_after(line, "tp_size=").value_or(0.0) * std::max(1.0, number_after(line, "pp_size=").value_or(1.0)));
@@ -180,8 +181,9 @@ private:
         }
         if (line.steady) {  // else prompts, waiting or a changing batch are in the time
             ++timed_lines_;
-            cell.tokens_per_second.add(line.throughput);
-            run.time(cell.round, "a step", line.running * line.length.value_or(1.0) / line.throughput);
+            const double length = line.length.value_or(1.0), rounds = line.running * steps_of_line;
+            cell.tokens_per_second.add(line.throughput, rounds * length);
+            run.time(cell.round, "a step", line.running * length / line.throughput, rounds);
         }
         if (line.captured) {
             (*line.captured ? cell.captured_steps : cell.eager_steps) += steps_of_line;

@@ -28,7 +28,7 @@ bool counts_speed(const Words& words, std::size_t at) {
     return unit && whole_number(words[at]) > longest_beside_unit;
 }
 
-/// The words of a text, in which a number with decimals is none: it counts nothing.
+/// The words of a text, in which a number with decimals, or with a sign ("K=-1"), is none: it counts nothing.
 Words words_that_count(const std::string& text) {
     const auto is_digit = [&](std::size_t at) {
         return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
@@ -39,7 +39,9 @@ Words words_that_count(const std::string& text) {
         while (is_digit(end)) {
             ++end;
         }
-        const bool decimal = end > at && end < text.size() && text[end] == '.' && is_digit(end + 1);
+        const bool fraction = end > at && end < text.size() && text[end] == '.' && is_digit(end + 1);
+        const bool negative = end > at && at > 1 && text[at - 1] == '-' && (text[at - 2] == '=' || text[at - 2] == ':');
+        const bool decimal = fraction || negative;
         end += end == at || decimal ? 1 : 0;
         while (decimal && is_digit(end)) {
             ++end;

@@ -1,6 +1,7 @@
 #include "runs/formats/table_caption.h"
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/stated_lengths.h"
+#include "runs/formats/time_units.h"
 
 #include <algorithm>
 #include <cctype>
@@ -26,6 +27,9 @@ Words words_of_line(const std::string& text) {
     std::istringstream in(plain_words(text));
     return Words(std::istream_iterator<std::string>(in), {});
 }
+
+constexpr std::initializer_list<const char*> times_per_token = {"tpot", "time per output token", "time per token",
+                                                                "times per token"};
 
 bool says_one_of(const std::string& words, std::initializer_list<const char*> phrases) {
     return std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
@@ -148,7 +152,7 @@ std::string TableCaption::title() const {
 Role TableCaption::times() const {
     for (const std::string& part : parts()) {
         const std::string words = plain_words(part);
-        const bool times = says_one_of(words, {"tpot", "ms tok", "ms token", "ms per token", "time per output token"});
+        const bool times = says_time_per_token(words) || says_one_of(words, times_per_token);
         const bool rates = says_rate_of_tokens(words);
         if (times != rates) {
             const bool each = rates && says_one_of(words, {"user", "per request", "per stream", "per slot"});
@@ -156,6 +160,19 @@ Role TableCaption::times() const {
         }
     }
     return Role::none;
+}
+
+double TableCaption::unit_of(Role role) const {
+    for (const std::string& part : parts()) {
+        const std::string words = plain_words(part);
+        const bool of_all = says_one_of(words, {"times", "latency", "latencies"});
+        const bool of_tokens = says_time_per_token(words) || says_one_of(words, times_per_token);
+        const TimeUnit unit = of_all || (of_tokens && role == Role::tpot) ? unit_in_words(words) : TimeUnit();
+        if (unit.named()) {
+            return unit.seconds;
+        }
+    }
+    return 0.0;
 }
 
 bool TableCaption::names_throughput() const {

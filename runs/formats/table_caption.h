@@ -36,6 +36,8 @@ public:
     /// What numbers without a unit are: Role::rate ("tok/s"), Role::rate_of_user or Role::tpot ("ms per token"); else
     /// Role::none.
     [[nodiscard]] Role times() const;
+    /// The unit of times in a column of this role that its heading does not name, in seconds; 0 where no line names one.
+    [[nodiscard]] double unit_of(Role role) const;
     /// Whether it is a throughput, without a unit.
     [[nodiscard]] bool names_throughput() const;
     /// The draft tokens of every row ("MTP, k=3"; 0: "Baseline"); below 0 where nothing says it.

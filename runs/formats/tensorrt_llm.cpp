@@ -33,9 +33,9 @@ void read_iteration(const RunJson& json, RunBuilder& run) {
     if (prompts.value_or(0.0) > 0.0) {
         return;
     }
-    run.time(cell.round, "an iteration", *latency * 1e-3);
+    run.time(cell.round, "an iteration", *latency * 1e-3, *decoding);
     if (const auto drafting = number_at(json, "specDecodingStats.iterLatencyMS"); drafting && *drafting > 0.0 && drafts > 0) {
-        run.time(cell.drafting, "a drafting step", *drafting * 1e-3);
+        run.time(cell.drafting, "a drafting step", *drafting * 1e-3, *decoding);
     }
 }
 
@@ -56,7 +56,10 @@ void read_trtllm_bench(const RunJson& json, RunBuilder& run, int stated) {
     run.engine("tensorrt-llm", text_at(json, "engine.version"));
     run.model(text_at(json, "engine.model"));
     run.ranks(number_at(json, "world_info.world_size").value_or(0.0));
-    const double requests = std::max(1.0, number_at(json, "request_info.num_requests").value_or(1.0));
+    const double requests = number_at(json, "request_info.num_requests").value_or(1.0);
+    if (!(requests >= 1.0)) {
+        return run.problem("says that no request succeeded, so that it measured nothing");
+    }
     const double prompt = number_at(json, "request_info.avg_input_length").value_or(0.0);
     const double output = number_at(json, "request_info.avg_output_length").value_or(0.0);
     const auto length = accept_length_of(json),

@@ -8,6 +8,8 @@
 
 #include "numerics/quantile.h"
 #include "runs/formats/benchmarks.h"
+#include "runs/formats/time_units.h"
+#include "text/number_text.h"
 #include "text/parse_number.h"
 
 namespace treeline::runs::run_formats_of {
@@ -18,17 +20,10 @@ bool is_vllm_bench(const RunJson& json) {
            (json.contains("model_id") || json.contains("tokenizer_id") || json.contains("spec_decode_num_drafts"));
 }
 
-/// The time under a key ("mean_tpot") in seconds: with "_ms" behind it in milliseconds, and without (InferenceX' results of the
-/// same benchmark) in seconds.
-std::optional<double> seconds_at(const RunJson& json, const std::string& key) {
-    const auto milliseconds = number_at(json, key + "_ms");
-    return milliseconds ? std::optional(*milliseconds * 1e-3) : number_at(json, key);
-}
-
 /// The mean of a time ("tpot") in seconds, or else its median; nothing where neither is given.
 std::optional<double> mean_or_median(const RunJson& json, const std::string& name) {
-    const auto mean = seconds_at(json, "mean_" + name);
-    return mean ? mean : seconds_at(json, "median_" + name);
+    const auto mean = seconds_under(json, "mean_" + name);
+    return mean ? mean : seconds_under(json, "median_" + name);
 }
 
 /// From the request to its last token, in seconds; 0 where nothing gives it.
@@ -42,16 +37,20 @@ double latency_of(const RunJson& json) {
                                                                     : 0.0;
 }
 
-/// What clients kept in flight: stated, or by Little's law from the requests' latencies.
-double concurrency_of(const RunJson& json) {
-    if (const auto stated = number_at(json, "max_concurrency"); stated && *stated > 0.0) {
-        return *stated;
-    }
+/// Requests in flight by Little's law from their latencies; 0 where nothing gives these.
+double concurrency_by_times(const RunJson& json) {
     const auto completed = number_at(json, "completed"), duration = number_at(json, "duration");
     const double latency = latency_of(json);
     return completed && duration && *duration > 0.0 && latency > 0.0
                ? std::max(1.0, std::round(*completed * latency / *duration))
                : 0.0;
+}
+
+/// What clients kept in flight: stated, or by the requests' times.
+double concurrency_of(const RunJson& json, RunBuilder& run) {
+    const double stated = number_at(json, "max_concurrency").value_or(0.0), measured = concurrency_by_times(json);
+    const double ended = number_at(json, "completed").value_or(0.0) + number_at(json, "failed").value_or(0.0);
+    return stated > 0.0 ? in_flight_of(stated, number_at(json, "num_prompts").value_or(ended), measured, run) : measured;
 }
 
 /// The median of all gaps between messages, one of which is a round.
@@ -70,7 +69,7 @@ std::optional<double> median_gap(const RunJson& json) {
     if (!gaps.empty()) {
         return numerics::quantile(gaps, 0.5);
     }
-    return seconds_at(json, "median_itl");
+    return seconds_under(json, "median_itl");
 }
 
 std::optional<AcceptanceCounts> counters_of(const RunJson& json, RunBuilder& run) {
@@ -111,23 +110,23 @@ bool states_acceptance(const RunJson& json) {
 double stated_length(const RunJson& json, int drafts, RunBuilder& run) {
     const double length = number_at(json, "spec_decode_acceptance_length").value_or(0.0),
                  rate = number_at(json, "spec_decode_acceptance_rate").value_or(0.0);
-    if (length > drafts + 1.0) {
-        run.problem(
-            fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is more than can be", length, drafts));
+    if (length > drafts + 1.0 || (length < 1.0 && length != 0.0)) {
+        run.problem(fmt::format("gives an accept length of {:.2f} of {} draft tokens, which is {} than can be", length, drafts,
+                                length < 1.0 ? "less" : "more"));
         return 0.0;
     }
     return length > 1.0 ? length : rate > 0.0 ? run.length_of_rate(rate / 100.0, drafts) : 0.0;
 }
 
 void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
-    const double tokens = std::max(1.0, number_at(json, "total_output_tokens").value_or(1.0));
-    const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));
+    const double tokens = number_at(json, "total_output_tokens").value_or(0.0),
+                 completed = number_at(json, "completed").value_or(0.0);
     if (const auto gap = median_gap(json)) {
-        run.time(cell.round, "a time between messages", *gap, tokens);
+        run.time(cell.round, "a time between messages", *gap, tokens / std::max(1.0, cell.accept_length()));
     }
     if (const auto tpot = mean_or_median(json, "tpot")) {
         run.time(cell.tpot, "a TPOT", *tpot, tokens);
-        if (!seconds_at(json, "mean_tpot")) {
+        if (!seconds_under(json, "mean_tpot")) {
             run.remark(run.file() + ": gives no mean time per token; its median was taken");
         }
     }
@@ -142,7 +141,7 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
 /// Gaps between messages as a multiple of the time per token: the tokens that a message brings, of which plain decoding has
 /// one; 0 where the result does not give both.
 double tokens_of_message(const RunJson& json) {
-    const auto gap = seconds_at(json, "mean_itl"), each = seconds_at(json, "mean_tpot");
+    const auto gap = seconds_under(json, "mean_itl"), each = seconds_under(json, "mean_tpot");
     return gap && each && *gap > 0.0 && *each > 0.0 ? *gap / *each : 0.0;
 }
 
@@ -174,6 +173,40 @@ std::optional<int> uncounted_drafts(const RunJson& json, const StatedDrafts& sta
 
 }  // namespace
 
+std::string impossible_result(const RunJson& json) {
+    if (const auto completed = number_at(json, "completed"); completed && *completed < 1.0) {
+        return "says that no request succeeded, so that it measured nothing";
+    }
+    if (const auto duration = number_at(json, "duration"); duration && !(*duration > 0.0)) {
+        return fmt::format("says that it took {} s; that must lie above 0", text::short_text(*duration));
+    }
+    if (const auto most = number_at(json, "max_concurrency"); most && *most < 0.0) {
+        return fmt::format("says that at most {} requests ran at once", text::short_text(*most));
+    }
+    for (const char* name : {"mean_tpot", "median_tpot", "mean_ttft", "median_ttft", "mean_itl", "median_itl", "mean_e2el"}) {
+        if (std::string unit = unknown_unit_under(json, name); !unit.empty()) {
+            return unit;
+        }
+    }
+    return {};
+}
+
+double in_flight_of(double most, double prompts, double measured, RunBuilder& run) {
+    if (prompts < 1.0 || most <= prompts) {
+        return most;
+    }
+    const double at_once = measured >= 1.0 ? std::min(prompts, measured) : prompts;
+    run.remark(fmt::format("{}: {:g} requests may be in flight at once, but {:g} were sent; {:g} are taken as in flight{}",
+                           run.file(), most, prompts, at_once, at_once < prompts ? ", as their times say" : ""));
+    return at_once;
+}
+
+double tokens_of_request(const RunJson& json, const std::string& side) {
+    const double completed = number_at(json, "completed").value_or(0.0),
+                 all = number_at(json, "total_" + side + "_tokens").value_or(0.0);
+    return number_at(json, side + "_tokens_of_each").value_or(completed >= 1.0 ? all / completed : 0.0);
+}
+
 void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& stated) {
     const std::string backend = text_at(json, "backend");
     // TensorRT-LLM's copy of the benchmark prints the mean tokens of a round, without counts.
@@ -184,10 +217,13 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
                                                                                            : "vllm");
     }
     run.model(text_at(json, "model_id"));
-    const double completed = std::max(1.0, number_at(json, "completed").value_or(1.0));
-    const double prompt = number_at(json, "total_input_tokens").value_or(0.0) / completed;
-    const double output = number_at(json, "total_output_tokens").value_or(0.0) / completed;
-    if (const auto failed = number_at(json, "failed"); failed && *failed > 0.05 * completed) {
+    if (const std::string wrong = impossible_result(json); !wrong.empty()) {
+        return run.problem(wrong);
+    }
+    const double prompt = tokens_of_request(json, "input"), output = tokens_of_request(json, "output"),
+                 tokens = number_at(json, "total_output_tokens").value_or(0.0);
+    if (const auto completed = number_at(json, "completed"), failed = number_at(json, "failed");
+        completed && failed && *failed > 0.05 * *completed) {
         run.remark(run.file() + ": more than 5 % of its requests failed.");
     }
     const std::optional<AcceptanceCounts> counts = counters_of(json, run);
@@ -201,6 +237,7 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
         }
     } else if (counts && counts->drafts > 0.0) {
         const auto by_position = static_cast<int>(counts->reached.size());
+        run.agree_with_hint({0, 1, by_position + 1});
         drafts = run.draft_tokens_or(by_position > 0
                                          ? by_position
                                          : static_cast<int>(std::lround(std::min(1e6, std::max(1.0, counts->draft_length())))));
@@ -212,23 +249,23 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
         }
         drafts = *uncounted;
     }
-    RunCell& cell = run.cell(concurrency_of(json), drafts, prompt + 0.5 * output);
+    RunCell& cell = run.cell(concurrency_of(json, run), drafts, prompt + 0.5 * output);
     cell.concurrency = true;
     cell.prompt_tokens = prompt;
     cell.output_tokens = output;
-    if (drafts > 0 && length && output > 0.0) {
-        run.count(cell, counts_of_mean(*length, output * completed, drafts));
+    if (drafts > 0 && length && tokens > 0.0) {
+        run.count(cell, counts_of_mean(*length, tokens, drafts));
     } else if (counts) {
         run.count(cell, *counts);
     } else if (drafts > 0 && states_acceptance(json)) {
-        run.state_length(cell, stated_length(json, drafts, run), std::max(1.0, output * completed));
-    } else if (const double tokens = tokens_of_message(json);
-               drafts > 0 && tokens > 1.0 && tokens <= cell.most_accepted() + 1.0) {
+        run.state_length(cell, stated_length(json, drafts, run), std::max(1.0, tokens));
+    } else if (const double of_message = tokens_of_message(json);
+               drafts > 0 && of_message > 1.0 && of_message <= cell.most_accepted() + 1.0) {
         run.remark(
             fmt::format("{}: counts no drafts; the accept length is taken from the gaps between tokens (ITL) over the "
                         "time per token (TPOT)",
                         run.file()));
-        run.state_length(cell, tokens, std::max(1.0, output * completed));
+        run.state_length(cell, of_message, std::max(1.0, tokens));
     }
     add_times(json, run, cell);
 }
@@ -304,6 +341,7 @@ void read_histograms(const RunJson& record, RunBuilder& run) {
     auto stated = number_at(record, "num_spec_tokens");
     stated = stated ? stated : number_at(record, "num_speculative_tokens");
     const int counted = stated ? static_cast<int>(std::clamp(*stated, 0.0, 1e6)) : static_cast<int>(histogram->size()) - 1;
+    run.agree_with_hint({0, 1, (stated ? counted : 0) + 1});
     count_histogram(*histogram, std::max(0, run.draft_tokens_or(counted)), run);
 }
 
@@ -344,6 +382,7 @@ void read_request_record(const RunJson& json, RunBuilder& run) {
     const auto stated = number_at(record, "num_spec_tokens");
     const int length = stated ? static_cast<int>(std::clamp(*stated, 0.0, 1e6))
                               : static_cast<int>(std::ceil(std::clamp(*drafted / *steps, 0.0, 1e6)));
+    run.agree_with_hint({0, 1, (stated ? length : 0) + 1});
     run.count(run.cell(0.0, run.draft_tokens_or(length)), counts);
 }
 

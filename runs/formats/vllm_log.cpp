@@ -23,6 +23,8 @@ constexpr double steady = 0.1;
 /// Of prompt tokens to generated ones: reading a token takes no longer than generating one, so that fewer make a round appear
 /// longer by no more than that.
 constexpr double few_prompts = 0.05;
+/// Seconds between two lines on an engine (VLLM_LOG_STATS_INTERVAL), unless that is set.
+constexpr double interval_seconds = 10.0;
 /// Beyond this, prefixes are not those of processes.
 constexpr std::size_t most_streams = 10'000;
 
@@ -53,8 +55,8 @@ public:
                 flush(waiting, run);
             }
         }
-        run.at_line(0);
         take_singles(run);
+        run.at_line(0);
         if (engines_.size() > 1 || aggregated_ > 1.0) {
             const double count = std::max(aggregated_, static_cast<double>(engines_.size()));
             RunSettings settings;
@@ -83,6 +85,7 @@ private:
         double throughput = 0.0, running = 0.0, prompts = 0.0;
         bool steady = false, decodes_only = false;
         bool is_first = false;  ///< no line of its engine stands above, so that nothing says whether it is steady
+        long line = 0;
 
         [[nodiscard]] bool may_be_steady() const { return is_first && running >= 1.0 && throughput > 0.0; }
     };
@@ -92,6 +95,12 @@ private:
         Interval interval;
         AcceptanceCounts counts;
         int drafts = 0;
+        long line = 0;  ///< that counts them
+
+        /// Generated in the interval: a round yields its accepted drafts and one more.
+        [[nodiscard]] double tokens() const {
+            return drafts > 0 ? counts.accepted + counts.drafts : interval.throughput * interval_seconds;
+        }
     };
 
     std::optional<Interval>& waiting_of(std::string_view line) {
@@ -125,7 +134,8 @@ private:
                    prompts.value_or(0.0) / engines,
                    *running > 0.0 && std::abs(*running - last) <= steady * *running,
                    prompts.value_or(0.0) <= few_prompts * *throughput,
-                   is_first};
+                   is_first,
+                   run.line()};
         last = *running;
     }
 
@@ -163,6 +173,7 @@ private:
         const std::vector<double> rates = numbers_after(line, "Per-position acceptance rate:");
         const auto mean = number_after(line, "Mean acceptance length:"),
                    stated = number_after(line, "Number of speculative tokens:");
+        run.agree_with_hint({0, 1, static_cast<int>(rates.size()) + 1});
         const int length =
             run.draft_tokens_or(!rates.empty() ? static_cast<int>(rates.size()) : static_cast<int>(stated.value_or(0.0)));
         AcceptanceCounts counts;
@@ -197,38 +208,41 @@ private:
             drafting_.insert(stream_of(line));
         }
         if (!loaded && waiting && waiting->may_be_steady()) {
-            singles_.push_back({*waiting, counts, drafts});
+            singles_.push_back({*waiting, counts, drafts, run.line()});
             return waiting.reset();
         }
         RunCell& cell = run.cell(loaded ? waiting->running : 0.0, drafts);
         run.count(cell, counts);
         if (loaded) {
             steady_drafting_ = true;
-            timed_intervals_ += add_speed(*waiting, cell, counts.accept_length(), run) ? 1 : 0;
+            timed_intervals_ += add_speed(*waiting, cell, counts.accept_length(), counts.drafts, run) ? 1 : 0;
         }
         waiting.reset();
     }
 
-    /// Whether the interval gave the time of a step.
-    static bool add_speed(const Interval& interval, RunCell& cell, double length, RunBuilder& run) {
+    /// Whether the interval gave the time of a step. `rounds` of single sequences lie in it, of `length` tokens each.
+    static bool add_speed(const Interval& interval, RunCell& cell, double length, double rounds, RunBuilder& run) {
         if (interval.throughput <= 0.0) {
             return false;
         }
-        cell.tokens_per_second.add(interval.throughput);
+        cell.tokens_per_second.add(interval.throughput, rounds * length);
         if (interval.decodes_only) {
-            run.time(cell.round, "a round", interval.running * length / interval.throughput);
+            run.time(cell.round, "a round", interval.running * length / interval.throughput, rounds);
         }
         return interval.decodes_only;
     }
 
     /// An interval that no line on speculation followed is of plain decoding.
     void flush(std::optional<Interval>& waiting, RunBuilder& run) {
+        const long line = run.line();
         if (waiting && waiting->steady && waiting->throughput > 0.0) {
             steady_plain_ = true;
-            add_speed(*waiting, run.cell(waiting->running, 0), 1.0, run);
+            run.at_line(waiting->line);
+            add_speed(*waiting, run.cell(waiting->running, 0), 1.0, waiting->throughput * interval_seconds, run);
         } else if (waiting && waiting->may_be_steady()) {
-            singles_.push_back({*waiting, {}, 0});
+            singles_.push_back({*waiting, {}, 0, waiting->line});
         }
+        run.at_line(line);
         waiting.reset();
     }
 
@@ -241,12 +255,13 @@ private:
             if (!wanted && single.drafts == 0) {
                 continue;
             }
+            run.at_line(single.line);
             RunCell& cell = run.cell(wanted ? single.interval.running : 0.0, single.drafts);
             if (single.drafts > 0) {
                 run.count(cell, single.counts);
             }
             if (wanted) {
-                cell.tokens_per_second.add(single.interval.throughput);
+                cell.tokens_per_second.add(single.interval.throughput, single.tokens());
                 prompts = std::max(prompts, single.interval.prompts / single.interval.throughput);
                 timed_intervals_ += single.drafts > 0 ? 1 : 0;
                 ++taken;

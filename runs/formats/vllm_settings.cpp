@@ -69,6 +69,11 @@ bool take_attention(std::string_view line, RunSettings& settings) {
     return !settings.attention.empty();
 }
 
+void state_drafts(int count, RunBuilder& run) {
+    run.agree_with_hint({0, 1, count + 1});
+    run.draft_tokens(count);
+}
+
 /// How the drafter is named: by its method, and a checkpoint of its own.
 void take_speculation(std::string_view line, RunBuilder& run) {
     const std::size_t open = std::min(line.find("SpeculativeConfig("), line.find("speculative_config"));
@@ -83,9 +88,9 @@ void take_speculation(std::string_view line, RunBuilder& run) {
     }
     for (const char* key : {"num_speculative_tokens", "num_spec_tokens"}) {
         if (const double count = count_of(inside, key); count >= 1.0 && count < 1e6) {
-            run.draft_tokens(static_cast<int>(count));
+            state_drafts(static_cast<int>(count), run);
         } else if (const auto quoted = number_after(inside, "\"" + std::string(key) + "\": "); quoted && *quoted >= 1.0) {
-            run.draft_tokens(static_cast<int>(std::min(*quoted, 1e6)));
+            state_drafts(static_cast<int>(std::min(*quoted, 1e6)), run);
         }
     }
 }

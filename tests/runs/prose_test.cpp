@@ -1,6 +1,8 @@
 // Results that people write down in sentences and lists are runs; prose without them is none. Texts are our own, expected
 // values arithmetic on them.
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -277,6 +279,40 @@ TEST_CASE("where something else is read, sentences beside it are not") {
     const runs::MeasuredRun run = of_text("K=3 gave 231 tok/s for me.\n\n| k | tok/s |\n|---|---|\n| 0 | 100 |\n| 2 | 150 |\n");
     REQUIRE(run.cells.size() == 2);
     CHECK(run.cells[1].draft_tokens == 2);
+}
+
+TEST_CASE("a load that stands behind the rates, or alone below them, is theirs") {
+    const auto batches = [](const std::string& text) {
+        std::string all;
+        for (const runs::RunCell& cell : of_text(text).cells) {
+            all += std::to_string(std::lround(cell.batch)) + " ";
+        }
+        return all;
+    };
+    CHECK(batches("K=3: 2,100 tok/s, no spec: 1,400 tok/s, concurrency 32\n") == "32 32 ");
+    CHECK(batches("K=3: 2,100 tok/s, no spec: 1,400 tok/s\nconcurrency 32\n") == "32 32 ");
+    CHECK(batches("- K=3: 2,100 tok/s\n- no spec: 1,400 tok/s\n\n(all at batch size 32, RTX 4090)\n") == "32 32 ");
+    CHECK(batches("K=3: 150 tok/s per user, no spec: 100 tok/s per user, concurrency 16\n") == "16 16 ");
+    CHECK(batches("K=3: 2,100 tok/s, no spec: 1,400 tok/s (batch 32)\n") == "32 32 ");
+    // What another sentence says, or what a line goes on to tell, is not of them.
+    CHECK(batches("K=3: 210 tok/s, no spec: 140 tok/s. At concurrency 64 it runs out of memory.\n") == "1 1 ");
+    CHECK(batches("K=3: 210 tok/s, no spec: 140 tok/s\nWith concurrency 64 it runs out of memory\n") == "1 1 ");
+    CHECK(batches("K=3: 210 tok/s, no spec: 140 tok/s\nconcurrency 8\nconcurrency 16\n") == "1 1 ");
+    const runs::MeasuredRun run = of_text("K=3: 210 tok/s, no spec: 140 tok/s, 8k context\n");
+    CHECK(run.cells.front().context == 8192.0);
+}
+
+TEST_CASE("a share of drafts may stand a blank before its sign, and what cannot be is said of its line") {
+    const runs::MeasuredRun run = of_text("no spec: 42 t/s\n- n=2: 63 t/s (accept 71 %)\n- n=3: 70 t/s, acceptance 81 %\n");
+    CHECK(with_drafts(run, 2).accept_length() == Approx(1.0 + 0.71 * 2.0));
+    CHECK(with_drafts(run, 3).accept_length() == Approx(1.0 + 0.81 * 3.0));
+    const runs::MeasuredRun more = of_text("no spec: 42 t/s\nn=2: 63 t/s\nn=3: 70 t/s, accept length 7.1\n");
+    REQUIRE(more.cells.size() == 2);
+    const auto says = [&](const std::string& part) {
+        return std::any_of(more.remarks.begin(), more.remarks.end(),
+                           [&](const std::string& remark) { return remark.find(part) != std::string::npos; });
+    };
+    CHECK(says("line 3: gives an accept length of 7.10 of 3 draft tokens"));
 }
 
 }  // namespace prose_test
