@@ -92,6 +92,10 @@ Run add_models(CLI::App& app) {
         "Examples:\n  treeline models\n  treeline models llama-3-70b\n  treeline models path/to/config.json --format json");
     return [flags] {
         static_cast<void>(flags->common.chosen_format());
+        if (flags->drafters && !flags->name.empty()) {
+            throw text::InputError(
+                {fmt::format("--drafters: lists the published drafters of all models; give it or {}, not both", flags->name)});
+        }
         flags->drafters ? list_drafters(*flags) : flags->name.empty() ? list_models(*flags) : describe_model(*flags);
     };
 }

@@ -74,6 +74,21 @@ void refuse_same(const std::vector<NamedFile>& files) {
     }
 }
 
+/// Stores that the command is yet to make; those that exist know it themselves (text::loss_of_replacing).
+void refuse_names_beside(const std::vector<NamedFile>& stores, const std::vector<NamedFile>& written) {
+    for (const NamedFile& store : stores) {
+        for (const NamedFile& file : written) {
+            for (const char* end : {"-journal", "-wal", "-shm"}) {
+                if (file.path.lexically_normal() == (store.path.string() + end)) {
+                    throw text::InputError(
+                        {fmt::format("{} is a name that SQLite uses beside {}; name another file for the output",
+                                     file.path.string(), store.path.string())});
+                }
+            }
+        }
+    }
+}
+
 }  // namespace
 
 void refuse_clashing_files(const CLI::App& app) {
@@ -88,6 +103,7 @@ void refuse_clashing_files(const CLI::App& app) {
     for (const NamedFile& file : files.written) {
         text::refuse_loss(file.path, file.path.string());
     }
+    refuse_names_beside(files.stores, files.written);
     files.written.insert(files.written.end(), files.stores.begin(), files.stores.end());
     refuse_same(files.written);
 }

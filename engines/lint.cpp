@@ -1,10 +1,12 @@
 #include "engines/lint.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "engines/definition.h"
+#include "engines/deployment_file.h"
 #include "engines/lint_input.h"
 #include "engines/unknown_values.h"
 #include "json/reader.h"
@@ -39,6 +41,17 @@ Engine engine_of(const LintInput& input, const std::optional<Engine>& asked) {
         throw text::InputError({fmt::format("{} takes flags; give its command line", engine.title)});
     }
     return engine;
+}
+
+/// Flags of speculation that a command line gives twice, of which Python's argparse keeps the last.
+void check_repeated(const Flags& flags, Findings& findings) {
+    std::set<std::string> seen, named;
+    for (const Flag& flag : flags.all()) {
+        const std::string name = flag.name == "-sc" ? "--speculative-config" : flag.name;
+        if (starts_speculation(name) && !seen.insert(name).second && named.insert(name).second) {
+            findings.add(FindingKind::contradiction, name, "appears twice; only the last one counts");
+        }
+    }
 }
 
 /// What vLLM and SGLang read from their YAML file, as the flags that its entries stand for, before the flags of the command,
@@ -88,10 +101,11 @@ LintResult lint_server(LintInput input, const Engine& engine, bool asked, const 
         return {engine, input.form_text, {}, {}, {input.idle}};
     }
     const Linting& linting = linting_of(engine.name);
+    Findings findings;
     if (linting.reads_config_file) {
+        check_repeated(Flags(input.command.words), findings);
         take_config_file(input, read_or_written);
     }
-    Findings findings;
     const Flags flags(input.command.words);
     for (const Flag& flag : flags.all()) {
         if (flag.value && is_unknown_value(*flag.value)) {

@@ -66,6 +66,40 @@ sim::Acceptance read_mean_length(json::Reader& at, double usual_fall, std::strin
     return sim::Acceptance::mean_length(length, drafts, fall);
 }
 
+constexpr double noise_of_lengths = 0.03;  // of two runs
+
+/// Where stated accept lengths rise more steeply than before, although a draft is accepted no more often than those before it.
+std::string text_of_steepest(const std::map<int, double>& lengths) {
+    std::string text;
+    double most = 0.0, gain = 1.0;
+    std::pair<int, double> before = {0, 1.0};
+    for (const auto& [drafts, length] : lengths) {
+        const double possible = before.second + gain * (drafts - before.first);
+        if (length - possible > most) {
+            most = length - possible;
+            text = fmt::format(
+                "rises from {} at {} draft tokens to {} at {}: a draft is accepted no more often than those before it, so that "
+                "{} yield at most {}",
+                text::exact_text(before.second), before.first, text::exact_text(length), drafts, drafts,
+                text::fixed_text(possible, 2));
+        }
+        gain = (length - before.second) / (drafts - before.first);
+        before = {drafts, length};
+    }
+    return text;
+}
+
+/// "1.80 at 1, 2.40 at 2", and what noise of the measurements is evened out to.
+std::string text_of_lengths(const std::map<int, double>& lengths, const sim::Acceptance& found) {
+    std::string text;
+    for (const auto& [drafts, length] : lengths) {
+        const std::string stated = text::fixed_text(length, 2), used = text::fixed_text(found.accept_length(drafts), 2);
+        text += fmt::format("{}{} at {}{}", text.empty() ? "" : ", ", stated, drafts,
+                            used == stated ? "" : fmt::format(" (evened out to {})", used));
+    }
+    return text;
+}
+
 sim::Acceptance read_curve(json::Reader& at, std::string& text) {
     std::map<int, double> lengths;
     json::Reader curve = at.object(acceptance_keys::curve);
@@ -79,13 +113,16 @@ sim::Acceptance read_curve(json::Reader& at, std::string& text) {
             static_cast<void>(curve.has(key));
             continue;
         }
+        if (lengths.contains(drafts)) {
+            curve.problem(key, fmt::format("states {} draft tokens a second time", drafts));
+        }
         lengths[drafts] = curve.number(key, 1.0, drafts + 1.0);
-        text += fmt::format("{}{} at {}", text.empty() ? "" : ", ", text::fixed_text(lengths[drafts], 2), drafts);
     }
     curve.finish();
-    constexpr double noise = 0.03;  // of two runs
+    bool falls = false;
     for (auto shorter = lengths.begin(), longer = shorter; longer != lengths.end(); shorter = longer++) {
-        if (longer->second < shorter->second * (1.0 - noise)) {
+        if (longer->second < shorter->second * (1.0 - noise_of_lengths)) {
+            falls = true;
             at.problem("curve",
                        fmt::format("falls from {} at {} draft tokens to {} at {}: of the same requests more drafts never "
                                    "yield fewer tokens",
@@ -93,8 +130,15 @@ sim::Acceptance read_curve(json::Reader& at, std::string& text) {
                                    longer->first));
         }
     }
-    text = "tokens per round: " + text;
-    return lengths.empty() ? sim::Acceptance::geometric(0.0) : sim::Acceptance::curve(lengths);
+    const sim::Acceptance found = lengths.empty() ? sim::Acceptance::geometric(0.0) : sim::Acceptance::curve(lengths);
+    const bool together = std::all_of(lengths.begin(), lengths.end(), [&](const auto& stated) {
+        return std::abs(found.accept_length(stated.first) - stated.second) <= noise_of_lengths * stated.second;
+    });
+    if (!falls && !together) {
+        at.problem("curve", text_of_steepest(lengths));
+    }
+    text = "tokens per round: " + text_of_lengths(lengths, found);
+    return found;
 }
 
 sim::Acceptance read_chain(json::Reader& at, const std::string& kind, double usual_fall, std::string& text) {
@@ -190,6 +234,22 @@ std::map<int, double> stated_lengths(const std::vector<sim::MeasuredAcceptance>&
     return lengths;
 }
 
+/// What becomes of lengths of one kind of requests that no acceptance has together; empty where all stay.
+std::string evened_out(const std::vector<sim::MeasuredAcceptance>& rows, const sim::AcceptanceOfTraffic& found) {
+    const std::map<int, double> lengths = stated_lengths(rows);
+    if (!found.has_chain || lengths.size() != rows.size()) {
+        return "";
+    }
+    std::string text;
+    for (const auto& [drafts, length] : lengths) {
+        if (std::abs(found.chain.accept_length(drafts) - length) > noise_of_lengths * length) {
+            text += fmt::format("{}{} at {} to {}", text.empty() ? "tokens per round are evened out: " : ", ",
+                                text::fixed_text(length, 2), drafts, text::fixed_text(found.chain.accept_length(drafts), 2));
+        }
+    }
+    return text.empty() ? "" : text + ", as no draft is accepted more often than those before it";
+}
+
 /// How far a run may be off; other files hold what others measured. A mean that a run states without its rounds is as good as
 /// that of another run of these requests.
 void set_origin_of_run(const AcceptanceFile& file, sim::DraftAcceptance& acceptance) {
@@ -220,7 +280,10 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             choice.text = fmt::format("{} ranks", file.by_rank.size());
         } else {
             const std::vector<sim::MeasuredAcceptance>& rows = file.of(of);
-            const sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(rows, kind);
+            sim::AcceptanceOfTraffic found = sim::acceptance_of_traffic(rows, kind);
+            if (const std::string evened = evened_out(rows, found); !evened.empty()) {
+                found.remarks.push_back(evened);
+            }
             choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
             choice.acceptance.most_draft_tokens = file.most_draft_tokens;

@@ -367,6 +367,9 @@ std::vector<std::string> remarks_on_stated(const json::Reader& at, const sim::Tr
                                 return stated.contains(std::string(key));
                             });
     std::vector<std::string> changing_nothing;
+    if (!traffic.categories.empty()) {
+        changing_nothing.emplace_back("categories");
+    }
     if (traffic.temperature) {
         changing_nothing.emplace_back("temperature");
     }

@@ -22,7 +22,21 @@
 namespace treeline::requests {
 namespace {
 
-bool opens_object(const std::string& text) { return !text.empty() && text.front() == '{'; }
+bool opens_object(const std::string& text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string::npos && text[first] == '{';
+}
+
+/// Throws InputError where an object holds a key twice.
+void refuse_repeated(const json::Parsed& parsed, const std::string& name) {
+    std::vector<std::string> problems;
+    for (const std::string& key : parsed.duplicate_keys) {
+        problems.push_back(fmt::format("{}: {}: this key appears twice", name, key));
+    }
+    if (!problems.empty()) {
+        throw text::InputError(problems);
+    }
+}
 
 /// "1-8", "1..8" or "1:8" as a range; nothing if the text is no range.
 std::optional<FlagJson> range_of(const std::string& text) {
@@ -76,7 +90,7 @@ std::pair<const KeyFlag*, std::size_t> flag_at(const std::vector<KeyFlag>& flags
 
 std::string first_name(const KeyFlag& flag) { return flag.name.substr(0, flag.name.find(',')); }
 
-std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyFlag>& flags) {
+std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyFlag>& flags, bool lengths) {
     constexpr std::string_view prefix = "flags: ";
     if (!problem.starts_with(prefix)) {
         return problem;
@@ -95,7 +109,7 @@ std::string in_terms_of_flags(const std::string& problem, const std::vector<KeyF
     // --accept-length is another way of stating acceptance: its draft tokens are the keys of a curve.
     constexpr std::string_view curve = "curve", length = "mean_length";
     const bool of_curve = begins(below, curve);
-    if (first_name(*flag) == "--acceptance" && (of_curve || begins(below, length))) {
+    if (lengths && first_name(*flag) == "--acceptance" && (of_curve || begins(below, length))) {
         const std::string drafts = of_curve && below.size() > curve.size() ? below.substr(curve.size() + 1) : "";
         return "--accept-length" + (drafts.empty() ? "" : " at " + drafts + " draft tokens") + rest.substr(colon);
     }
@@ -142,14 +156,16 @@ std::string kinds_meant(const std::string& word) {
 }  // namespace
 
 FlagJson value_of_flag(const std::string& text) {
-    const auto value = json::parse_foreign<FlagJson>(text.starts_with('.') ? "0" + text : text);  // people write .5
-    if (value && (value->is_number() || value->is_object())) {
-        return *value;
-    }
     if (opens_object(text)) {
-        throw text::InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});
+        json::Parsed parsed = json::parse_strictly(text);
+        if (!parsed.failure.empty()) {
+            throw text::InputError({fmt::format("flags: \"{}\" opens an object in braces, but is not JSON", text)});
+        }
+        refuse_repeated(parsed, "flags");
+        return std::move(parsed.tree);
     }
-    return text;
+    const auto value = json::parse_foreign<FlagJson>(text.starts_with('.') ? "0" + text : text);  // people write .5
+    return value && value->is_number() ? *value : FlagJson(text);
 }
 
 FlagJson axis_of_flag(const std::string& text) {
@@ -208,6 +224,9 @@ FlagJson shares_by_name(const std::string& text) {
             throw text::InputError(
                 {fmt::format("--categories: must be names with shares such as chat:0.6,code:0.4, not \"{}\"", text)});
         }
+        if (shares.contains(pair.front())) {
+            throw text::InputError({fmt::format("--categories: \"{}\" appears twice", pair.front())});
+        }
         shares[pair.front()] = pair.size() == 2 ? value_of_flag(pair.back()) : FlagJson(1.0);
     }
     return shares;
@@ -238,7 +257,11 @@ std::optional<FlagJson> drafter_in_file(const std::string& text) {
     const std::optional<FlagJson> tree = json::parse_foreign<FlagJson>(text::read_file(text));
     const bool drafter = tree && tree->is_object() && tree->contains("kind") && (*tree)["kind"].is_string() &&
                          !kind_of_word((*tree)["kind"].get<std::string>()).empty();
-    return drafter ? tree : std::nullopt;
+    if (!drafter) {
+        return std::nullopt;
+    }
+    refuse_repeated(json::parse_strictly(text::read_file(text)), text);
+    return tree;
 }
 
 }  // namespace
@@ -296,6 +319,9 @@ FlagJson accept_length_of_flag(const std::string& text, const FlagJson& draft_to
                              "not \"{}\"",
                              text)});
         }
+        if (curve.contains(pair[0])) {
+            throw text::InputError({fmt::format("--accept-length: {} draft tokens appear twice", pair[0])});
+        }
         curve[pair[0]] = value_of_flag(pair[1]);
     }
     return FlagJson{{"curve", curve}};
@@ -349,9 +375,9 @@ std::vector<KeyFlag> flags_at(const std::vector<KeyFlag>& flags, const std::vect
     return chosen;
 }
 
-std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, const std::vector<KeyFlag>& flags) {
+std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, const std::vector<KeyFlag>& flags, bool lengths) {
     for (std::string& problem : problems) {
-        problem = in_terms_of_flags(std::as_const(problem), flags);
+        problem = in_terms_of_flags(std::as_const(problem), flags, lengths);
     }
     return problems;
 }

@@ -69,8 +69,9 @@ void set_given(FlagJson& input, const std::vector<KeyFlag>& flags, const FlagTex
 std::vector<KeyFlag> flags_at(const std::vector<KeyFlag>& flags, const std::vector<std::string_view>& paths);
 
 /// Sentences of a document named "flags" with the flag in place of the key: "flags: platforms[0].device: ..." → "--device:
-/// ...".
-std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, const std::vector<KeyFlag>& flags);
+/// ...". A curve of accept lengths is --accept-length, unless `lengths` says that this flag was not given.
+std::vector<std::string> in_terms_of_flags(std::vector<std::string> problems, const std::vector<KeyFlag>& flags,
+                                           bool lengths = true);
 
 /// Puts `base` before the relative paths of an input: those of models, devices, designs, stacks and shapes, wherever they
 /// occur.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "requests/keys/shared_keys.h"
+#include "sim/traits.h"
 
 namespace treeline::requests {
 namespace {
@@ -71,6 +72,18 @@ RequestLengths read_request_lengths(json::Reader& at) {
     lengths.shared_prefix = json::read<double>(at, shared_keys::shared_prefix);
     lengths.expert_pool = json::read(at, shared_keys::expert_pool);
     return lengths;
+}
+
+bool states_answers(const json::Reader& at) {
+    const auto answers = at.raw().find(std::string(shared_keys::output_tokens));
+    return answers != at.raw().end() && !(answers->is_number() && answers->get<double>() <= 0.0);
+}
+
+void check_expert_pool(json::Reader& at, double pool, const std::vector<const sim::Model*>& targets) {
+    const auto has_experts = [](const sim::Model* target) { return sim::has_experts(*target); };
+    if (pool < 1.0 && !targets.empty() && std::none_of(targets.begin(), targets.end(), has_experts)) {
+        at.problem(shared_keys::expert_pool, fmt::format("is of mixtures of experts, and {} is none", targets.front()->name));
+    }
 }
 
 sim::Lengths only_if_several(const std::optional<sim::Lengths>& lengths) {

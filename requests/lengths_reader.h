@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "json/reader.h"
 #include "sim/round.h"
@@ -30,6 +31,12 @@ struct RequestLengths {
 /// Reads "prompt_tokens", "output_tokens", "prefix_hit", "shared_prefix" and "expert_pool". An answer of 0 tokens stands for
 /// decoding alone.
 RequestLengths read_request_lengths(json::Reader& at);
+
+/// Whether an input says how long answers are, be it with a number that is refused.
+bool states_answers(const json::Reader& at);
+
+/// A pool of experts needs a target that has them.
+void check_expert_pool(json::Reader& at, double pool, const std::vector<const sim::Model*>& targets);
 
 /// Lists of lengths that differ; empty for a single one, which RoundSetup::prompt_tokens says.
 sim::Lengths only_if_several(const std::optional<sim::Lengths>& lengths);

@@ -33,6 +33,9 @@ void set_acceptance(FlagJson& point, const FlagTexts& flags) {
 void set_drafter(FlagJson& point, const FlagTexts& flags) {
     if (const std::string& drafter = given(flags, drafter_path); drafter == no_drafter_word) {
         point.erase("drafter");
+        if (!any_given(flags, "traffic")) {  // of the file's drafter
+            point.erase("traffic");
+        }
     } else if (!drafter.empty()) {
         const FlagJson before = point.value("drafter", FlagJson::object());
         point["drafter"] = drafter_of_flag(drafter);

@@ -31,7 +31,7 @@ void read_lengths(json::Reader& root, sweeps::PointInput& input) {
 }
 
 void read_load(json::Reader& root, sweeps::PointInput& input) {
-    const sweeps::LoadKind kind = load_kind_of(root, input.output_tokens > 0.0);
+    const sweeps::LoadKind kind = load_kind_of(root, states_answers(root));
     input.batch = read<double>(root, point_keys::batch);
     const double concurrency = read_or<double>(root, point_keys::concurrency, 1);
     double arrival_rate = 1.0;
@@ -62,6 +62,11 @@ void read_drafting(json::Reader& root, Descriptions& descriptions, sweeps::Point
         input.drafter =
             read_drafter(root.object_or_text(point_keys::drafter, drafter_keys::published), descriptions,
                          {&input.target.model, kind, root.has(point_keys::draft_tokens) || root.has(point_keys::shape)});
+    } else if (root.has(point_keys::traffic) && root.raw().at(std::string(point_keys::traffic)).is_object()) {
+        for (const auto& [key, value] : root.raw().at(std::string(point_keys::traffic)).items()) {
+            root.problem(fmt::format("{}.{}", point_keys::traffic.key, key),
+                         "is of requests that a drafter is measured on, but there is no drafter");
+        }
     }
 }
 
@@ -92,6 +97,7 @@ sweeps::PointInput read_point(json::Document& document, Descriptions& descriptio
     load_as_gguf(input.target, std::span(&input.platform, 1));
     check_loading(root, point_keys::target.key, input.target, input.platform);
     read_lengths(root, input);
+    check_expert_pool(root, input.expert_pool, {&input.target.model});
     read_load(root, input);
     read_drafting(root, descriptions, input);
     input.speculations = read_speculation(root, descriptions, input.drafter ? usual_draft_tokens(*input.drafter) : 0);

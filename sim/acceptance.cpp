@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "numerics/bisection.h"
@@ -74,6 +76,19 @@ std::vector<double> falling_gap(double before, double sum, int measured, int cou
     return positions_after(before, rate_of_sum(before, sum, shares, 1.0), shares);
 }
 
+/// The same sum, with the last position no lower than the mean of the gap that follows, where the shape alone would break what
+/// both lengths allow.
+std::vector<double> levelled(std::vector<double> gap, double mean_of_next) {
+    const double mean = std::accumulate(gap.begin(), gap.end(), 0.0) / static_cast<double>(gap.size());
+    const double last = gap.back();
+    if (last < mean_of_next && mean_of_next <= mean) {
+        for (double& position : gap) {
+            position = mean + (position - mean) * (mean - mean_of_next) / (mean - last);
+        }
+    }
+    return gap;
+}
+
 double mean_rate(const std::vector<double>& positions) {
     return positions.empty() ? 0.0 : std::pow(std::max(0.0, positions.back()), 1.0 / static_cast<double>(positions.size()));
 }
@@ -124,10 +139,14 @@ Acceptance Acceptance::mean_length(double accept_length, double draft_tokens, do
 Acceptance Acceptance::curve(const std::map<int, double>& accept_length_by_draft_tokens) {
     std::vector<double> gains;
     double previous_length = 1.0;
-    for (const auto& [draft_tokens, length] : accept_length_by_draft_tokens) {
+    for (auto at = accept_length_by_draft_tokens.begin(); at != accept_length_by_draft_tokens.end(); ++at) {
+        const auto& [draft_tokens, length] = *at;
         const int measured = static_cast<int>(gains.size());
-        const std::vector<double> gap =
+        std::vector<double> gap =
             falling_gap(gains.empty() ? 1.0 : gains.back(), length - previous_length, measured, draft_tokens - measured);
+        if (const auto next = std::next(at); next != accept_length_by_draft_tokens.end()) {
+            gap = levelled(std::move(gap), (next->second - length) / (next->first - draft_tokens));
+        }
         gains.insert(gains.end(), gap.begin(), gap.end());
         previous_length = length;
     }

@@ -123,6 +123,14 @@ void check_power_and_price(const Device& device, Constraints& constraints) {
     constraints.require_known_or_zero(device.price, "price");
     constraints.require(device.board_power.value() <= 0.0 || device.idle_power < device.board_power,
                         "idle_power must be below board_power");
+    // A whole wafer draws a quarter of that.
+    constexpr Watts most_power(1e5);
+    constraints.require(device.board_power <= most_power && device.idle_power <= most_power,
+                        "board_power and idle_power of one device are at most 100 kW; is a unit wrong (kW for W)?");
+    constraints.require(device.board_power.value() <= 0.0 || device.power_limit.value() > 0.0 ||
+                            !(device.idle_power < device.board_power) ||
+                            device.idle_power + device.active_power <= device.board_power,
+                        "idle_power and active_power together must not be above board_power");
     constraints.require(device.active_power.value() <= 0.0 || device.idle_power.value() > 0.0,
                         "active_power is what a device draws beside idle_power, which must be stated, too");
     constraints.require((device.energy_per_byte.value() > 0.0) == (device.energy_per_flop.value() > 0.0),

@@ -18,6 +18,8 @@ constexpr int patience_ms = 20'000;  ///< with another process that writes
 constexpr int steps_between_checks = 1'000'000;  ///< of SQLite's virtual machine
 constexpr int most_checks = 500;
 constexpr std::size_t most_bytes_of_rows = 128u << 20;
+constexpr int most_bytes_of_value = 64 << 20;
+constexpr std::int64_t most_bytes_of_query = 256 << 20;  ///< beside what SQLite holds before
 
 /// What a statement of a user may do: read this file. The store being opened for reading does not suffice: VACUUM INTO and
 /// ATTACH write other files (https://www.sqlite.org/c3ref/set_authorizer.html).
@@ -80,6 +82,35 @@ private:
     sqlite3* handle_;
     int checks_ = 0;
 };
+
+/// Bounds what SQLite allocates for a statement, and each of its values (https://www.sqlite.org/c3ref/limit.html,
+/// https://www.sqlite.org/c3ref/hard_heap_limit64.html): a value is whole before a row of it is seen.
+class BoundedMemory {
+public:
+    explicit BoundedMemory(sqlite3* handle)
+        : handle_(handle),
+          length_(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, most_bytes_of_value)),
+          heap_(sqlite3_hard_heap_limit64(sqlite3_memory_used() + most_bytes_of_query)) {}
+    ~BoundedMemory() {
+        sqlite3_limit(handle_, SQLITE_LIMIT_LENGTH, length_);
+        sqlite3_hard_heap_limit64(heap_);
+    }
+    BoundedMemory(const BoundedMemory&) = delete;
+    BoundedMemory& operator=(const BoundedMemory&) = delete;
+
+private:
+    sqlite3* handle_;
+    int length_;
+    std::int64_t heap_;
+};
+
+/// What SQLite hands out, which is null where it found no memory for it.
+std::string content_of(const void* bytes, std::size_t size) {
+    if (bytes == nullptr && size > 0) {
+        throw std::bad_alloc();
+    }
+    return size == 0 ? std::string() : std::string(static_cast<const char*>(bytes), size);
+}
 
 std::size_t bytes_of(const Row& row) {
     std::size_t bytes = row.size() * sizeof(Cell);
@@ -185,6 +216,9 @@ void Database::fail(const std::string& sql) const {
                 {fmt::format("{}: this query takes more than {} million steps, and may have no end; ask for "
                              "less of it (in: {})",
                              shown_, most_checks * (steps_between_checks / 1'000'000), sql)});
+        case SQLITE_TOOBIG:
+            throw text::InputError({fmt::format("{}: this query makes a value of more than {} MiB; ask for less of it (in: {})",
+                                                shown_, most_bytes_of_value >> 20, sql)});
         case SQLITE_NOMEM:
             throw std::bad_alloc();
         default:
@@ -217,10 +251,10 @@ Row Database::row_of(sqlite3_stmt* statement) const {
                 row.emplace_back(sqlite3_column_double(statement, i));
                 break;
             case SQLITE_TEXT:
-                row.emplace_back(std::string(reinterpret_cast<const char*>(sqlite3_column_text(statement, i)), size));
+                row.emplace_back(content_of(sqlite3_column_text(statement, i), size));
                 break;
             case SQLITE_BLOB:
-                row.emplace_back(Blob{std::string(static_cast<const char*>(sqlite3_column_blob(statement, i)), size)});
+                row.emplace_back(Blob{content_of(sqlite3_column_blob(statement, i), size)});
                 break;
             default:
                 row.emplace_back();
@@ -245,7 +279,8 @@ void Database::run(const std::string& sql, const Row& values, const std::functio
     }
 }
 
-std::vector<std::string> Database::query(const std::string& sql, std::vector<Row>& rows) {
+std::vector<std::string> Database::query(const std::string& sql, std::vector<Row>& rows) try {
+    const BoundedMemory bounded_memory(handle_);
     const OnlyReading only_reading(handle_);
     const BoundedSteps bounded(handle_);
     const Statement statement = prepared(sql, true);
@@ -266,6 +301,9 @@ std::vector<std::string> Database::query(const std::string& sql, std::vector<Row
         fail(sql);
     }
     return columns;
+} catch (const std::bad_alloc&) {
+    throw text::InputError({fmt::format("{}: this query takes more than {} MiB of memory; ask for less of it (in: {})", shown_,
+                                        most_bytes_of_query >> 20, sql)});
 }
 
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }

@@ -23,9 +23,11 @@ inline double seconds_since(SweepClock::time_point start) {
 struct SweepTaskPlan {
     static constexpr std::size_t points_of_task = 1 << 16;
     static constexpr std::size_t points_of_chunk = 1 << 13;  ///< that are formatted or visited at once
+    static constexpr std::size_t points_of_grid = 1 << 20;   ///< of shapes and batches, of each of which a grid keeps 50 bytes
 
     std::size_t tile_points = sim::tile_size;  ///< of one shape
     std::size_t blocks = 1, contexts = 1;      ///< of batches; of a tile
+    std::size_t blocks_of_grid = 1;
     std::size_t tiles = 1, tiles_of_task = 1, tasks = 1;
 
     SweepTaskPlan(const DesignSpace& space, bool shows_points) {
@@ -34,6 +36,7 @@ struct SweepTaskPlan {
             tile_points = std::clamp<std::size_t>(points_of_chunk / shapes, 8, sim::tile_size);
         }
         blocks = (batches + tile_points - 1) / tile_points;
+        blocks_of_grid = std::clamp<std::size_t>(points_of_grid / (shapes * tile_points), 1, blocks);
         contexts = std::max<std::size_t>(1, tile_points / batches);
         tiles = (space.context.size() + contexts - 1) / contexts * blocks;
         const std::size_t points_of_tile = std::min(tile_points, contexts * batches) * shapes;

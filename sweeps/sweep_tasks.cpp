@@ -12,7 +12,7 @@ SweepRun::Inside::Inside(const DesignSpace& of, const SweepOptions& with)
       shows_points(with.visit || with.format),
       plan(of, shows_points),
       points_each(points_of_variant(of)),
-      grids(of, plan.tile_points, 2 * std::size_t{thread_count(with.threads)} + 1) {
+      grids(of, plan.tile_points, plan.blocks_of_grid * plan.tile_points, 2 * std::size_t{thread_count(with.threads)} + 1) {
     for (const GroupBest& group : with.groups) {
         groups.emplace_back(of, group.axes);
     }
@@ -33,7 +33,10 @@ std::uint64_t SweepRun::Inside::points_of(std::uint64_t task) const {
 
 std::string SweepRun::Inside::run_task(std::uint64_t task, SweepWorker& worker) {
     const std::size_t priced = static_cast<std::size_t>(task / plan.tasks);
-    const std::shared_ptr<const VariantGrid> variant = grids.of(variants[priced]);
+    const std::size_t begin = task % plan.tasks * plan.tiles_of_task;
+    const auto part_of = [&](std::size_t tile) { return tile % plan.blocks / plan.blocks_of_grid; };
+    std::size_t part = part_of(begin);
+    std::shared_ptr<const VariantGrid> variant = grids.of(variants[priced], part);
     if (worker.condition_variant != variants[priced]) {
         worker.condition_variant = variants[priced];
         worker.conditions.clear();
@@ -42,8 +45,11 @@ std::string SweepRun::Inside::run_task(std::uint64_t task, SweepWorker& worker) 
         }
     }
     std::string text;
-    const std::size_t begin = task % plan.tasks * plan.tiles_of_task;
     for (std::size_t tile = begin; tile < std::min(begin + plan.tiles_of_task, plan.tiles); ++tile) {
+        if (part_of(tile) != part) {
+            part = part_of(tile);
+            variant = grids.of(variants[priced], part);
+        }
         text += run_tile(*variant, priced * points_each, tile, worker);
     }
     return text;
@@ -52,8 +58,9 @@ std::string SweepRun::Inside::run_task(std::uint64_t task, SweepWorker& worker) 
 std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t first_of_variant, std::size_t tile,
                                        SweepWorker& worker) {
     const SweepClock::time_point start = SweepClock::now();
-    const std::size_t block = tile % plan.blocks, context = tile / plan.blocks * plan.contexts;
+    const std::size_t block = tile % plan.blocks % plan.blocks_of_grid, context = tile / plan.blocks * plan.contexts;
     const sim::RoundGrid& grid = *variant.grid;
+    const std::size_t first_batch = variant.part.first + grid.first_batch(block);
     const std::size_t contexts = std::min(plan.contexts, space.context.size() - context);
     grid.begin(block, std::span(space.context).subspan(context, contexts), worker.tile);
     worker.of_rows.resize(shows_points ? variant.shapes.size() : 0);
@@ -80,8 +87,7 @@ std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t
         if (shows_points) {
             worker.penalties[row] = worker.penalty;
         }
-        worker.state.offer(points,
-                           {variant.variant, variant.shapes[row], context, grid.first_batch(block), grid.block_size(block)},
+        worker.state.offer(points, {variant.variant, variant.shapes[row], context, first_batch, grid.block_size(block)},
                            worker.penalty);
     }
     worker.state.seen += (space.speculation.size() - variant.shapes.size()) * worker.tile.size;
@@ -89,7 +95,7 @@ std::string SweepRun::Inside::run_tile(const VariantGrid& variant, std::uint64_t
     if (!shows_points) {
         return {};
     }
-    const std::uint64_t before = context * space.batch.size() + grid.first_batch(block);
+    const std::uint64_t before = context * space.batch.size() + first_batch;
     return show(variant, first_of_variant + before * space.speculation.size(), block, worker);
 }
 
@@ -101,7 +107,7 @@ void SweepRun::Inside::set_penalty(const VariantGrid& variant, std::size_t row, 
         return;
     }
     const std::size_t batches = variant.grid->block_size(block);
-    const std::uint8_t* const keeps = variant.keeps.data() + row * space.batch.size() + variant.grid->first_batch(block);
+    const std::uint8_t* const keeps = variant.keeps.data() + row * variant.part.count + variant.grid->first_batch(block);
     const sim::RoundRow& compiled = variant.round.row(space.speculation[variant.shapes[row]]);
     const double* const batch = variant.grid->batch_of(block);
     for (std::size_t i = 0; i < size; ++i) {

@@ -1,6 +1,7 @@
 #include "sweeps/variant_grids.h"
 
 #include <algorithm>
+#include <span>
 
 namespace treeline::sweeps {
 
@@ -17,8 +18,8 @@ sim::RoundSetup setup_of(const DesignSpace& space, std::size_t variant) {
     return setup;
 }
 
-VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::size_t most_points)
-    : variant(of_variant), round(sim::compile_round(setup_of(space, of_variant))) {
+VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, BatchPart of_part, std::size_t most_points)
+    : variant(of_variant), part(of_part), round(sim::compile_round(setup_of(space, of_variant))) {
     std::vector<int> choices;
     for (std::size_t i = 0; i < space.speculation.size(); ++i) {
         if (round.runs(space.speculation[i])) {
@@ -26,7 +27,8 @@ VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::
             choices.push_back(space.speculation[i]);
         }
     }
-    grid = std::make_unique<sim::RoundGrid>(round, choices, space.batch, most_points);
+    const std::span<const double> batches = std::span(space.batch).subspan(part.first, part.count);
+    grid = std::make_unique<sim::RoundGrid>(round, choices, batches, most_points);
     std::vector<Condition> conditions;
     for (const ConditionText& condition : space.conditions) {
         if (applies_to(condition, space.variants[variant].labels)) {
@@ -43,7 +45,7 @@ VariantGrid::VariantGrid(const DesignSpace& space, std::size_t of_variant, std::
     }
     for (const int choice : choices) {
         const sim::RoundRow& row = round.row(choice);
-        for (const double batch : space.batch) {
+        for (const double batch : batches) {
             keeps.push_back(std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
                 return condition.holds(row.draft_tokens, row.depth, batch, 0.0, round.tensor);
             }));
@@ -74,20 +76,23 @@ std::vector<Exclusion> visit_variants(const DesignSpace& space,
     return excluded;
 }
 
-std::shared_ptr<const VariantGrid> VariantGrids::of(std::size_t variant) {
+std::shared_ptr<const VariantGrid> VariantGrids::of(std::size_t variant, std::size_t part) {
+    const std::pair asked(variant, part);
     std::shared_ptr<Entry> entry;
     {
         const std::scoped_lock lock(mutex_);
-        std::shared_ptr<Entry>& known = entries_[variant];
+        std::shared_ptr<Entry>& known = entries_[asked];
         if (!known) {
             known = std::make_shared<Entry>();
         }
         entry = known;
-        while (entries_.size() > kept_ && entries_.begin()->first != variant) {
-            entries_.erase(entries_.begin());  // tasks come by rising variant
+        while (entries_.size() > kept_ && entries_.begin()->first != asked) {
+            entries_.erase(entries_.begin());  // tasks come by rising variant, and of each context by rising batch
         }
     }
-    std::call_once(entry->once, [&] { entry->grid = std::make_shared<VariantGrid>(*space_, variant, most_points_); });
+    const std::size_t first = part * batches_;
+    const BatchPart batches = {first, std::min(batches_, space_->batch.size() - first)};
+    std::call_once(entry->once, [&] { entry->grid = std::make_shared<VariantGrid>(*space_, variant, batches, most_points_); });
     return entry->grid;
 }
 

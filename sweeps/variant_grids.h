@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/round_grid.h"
@@ -14,15 +15,22 @@
 
 namespace treeline::sweeps {
 
-/// A compiled variant as a grid, with its conditions.
+/// Which batches of the space a grid is of: a grid keeps values for each shape and batch, however few are in work.
+struct BatchPart {
+    std::size_t first = 0, count = 0;
+};
+
+/// A compiled variant as a grid of a part of the batches, with its conditions.
 struct VariantGrid {
-    VariantGrid(const DesignSpace& space, std::size_t variant, std::size_t most_points);
+    VariantGrid(const DesignSpace& space, std::size_t variant, BatchPart part, std::size_t most_points);
 
     std::size_t variant = 0;
+    BatchPart part;
     sim::CompiledRound round;
     std::vector<std::size_t> shapes;  ///< places on the axis of the shapes that run; rows of the grid
     std::unique_ptr<sim::RoundGrid> grid;
-    /// Whether conditions that do not name the context keep a point, by row of the grid, then batch. Empty without conditions.
+    /// Whether conditions that do not name the context keep a point, by row of the grid, then batch of the part. Empty without
+    /// conditions.
     std::vector<std::uint8_t> keeps;
     std::vector<std::string> of_context;  ///< conditions that name it
 };
@@ -38,14 +46,15 @@ bool applies_to(const ConditionText& condition, const VariantLabels& labels);
 std::vector<Exclusion> visit_variants(const DesignSpace& space,
                                       const std::function<void(std::size_t, const sim::CompiledRound&)>& visit);
 
-/// Grids of the variants that are in work; the others are dropped. Safe to use from several threads.
+/// Grids that are in work; the others are dropped. Safe to use from several threads.
 class VariantGrids {
 public:
-    /// Keeps at least the last `kept` variants asked for.
-    VariantGrids(const DesignSpace& space, std::size_t most_points, std::size_t kept)
-        : space_(&space), most_points_(most_points), kept_(kept) {}
+    /// Grids are of `batches` batches each (the last one of those that are left); about `kept` are kept.
+    VariantGrids(const DesignSpace& space, std::size_t most_points, std::size_t batches, std::size_t kept)
+        : space_(&space), most_points_(most_points), batches_(batches), kept_(kept) {}
 
-    std::shared_ptr<const VariantGrid> of(std::size_t variant);
+    /// Part `part` of the batches of a variant.
+    std::shared_ptr<const VariantGrid> of(std::size_t variant, std::size_t part);
 
 private:
     struct Entry {
@@ -54,9 +63,9 @@ private:
     };
 
     const DesignSpace* space_;
-    std::size_t most_points_, kept_;
+    std::size_t most_points_, batches_, kept_;
     std::mutex mutex_;
-    std::map<std::size_t, std::shared_ptr<Entry>> entries_;
+    std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<Entry>> entries_;  ///< by variant and part
 };
 
 }  // namespace treeline::sweeps

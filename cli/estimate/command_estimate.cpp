@@ -147,7 +147,9 @@ void estimate(const EstimateFlags& flags) {
                              : format == Format::csv ? reports::estimate_csv(result)
                                                      : reports::estimate_table(result, flags.explain.given()));
     } catch (const text::InputError& error) {
-        throw text::InputError(requests::in_terms_of_flags(error.problems(), requests::point_flags()));
+        throw text::InputError(
+            requests::in_terms_of_flags(error.problems(), requests::point_flags(),
+                                        !requests::given(flags.point, "drafter.acceptance.mean_length").empty()));
     }
 }
 

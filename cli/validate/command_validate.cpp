@@ -18,6 +18,7 @@
 #include "requests/validate/measured_rows_reader.h"
 #include "requests/validate/serving_parts.h"
 #include "text/output_file.h"
+#include "text/problems.h"
 
 namespace treeline::cli {
 namespace {
@@ -74,6 +75,17 @@ void check_flags(const ValidateFlags& flags) {
     }
 }
 
+/// Rows that no device can have measured are bad input, whatever else is left out.
+void name_impossible_rows(const validation::ServingStudy& study, std::vector<std::string>& bad_rows) {
+    for (const validation::LeftOutPoint& left : study.serving.left_out) {
+        if (left.reason == validation::impossible_time) {
+            const validation::RowPlace& place = study.input.serving[left.row].place;
+            text::add_problem(bad_rows,
+                              fmt::format("{}: row {}: {}{}", place.file, place.number, left.reason, text::left_out_row));
+        }
+    }
+}
+
 std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags, std::vector<std::string>& bad_rows) {
     if (!flags.reads_rows()) {
         return {};
@@ -81,7 +93,8 @@ std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags, std
     validation::ServingStudyInput input;
     input.parts = requests::read_serving_parts(flags.common.find(), flags.configs, input.notes);
     for (const std::string& file : flags.serving) {
-        const std::vector<validation::ServingRun> rows = requests::read_serving_rows(file, input.notes, &bad_rows);
+        const std::vector<validation::ServingRun> rows =
+            requests::read_serving_rows(file, input.notes, &bad_rows, &input.parts.names);
         input.serving.insert(input.serving.end(), rows.begin(), rows.end());
     }
     for (const std::string& file : flags.speculation) {
@@ -93,6 +106,7 @@ std::vector<validation::ServingStudy> studies_of(const ValidateFlags& flags, std
         input.mode = mode_named(mode);
         studies.push_back(validation::study_serving(input));
     }
+    name_impossible_rows(studies.front(), bad_rows);
     return studies;
 }
 

@@ -10,6 +10,7 @@
 #include "engines/llama_cpp/lint_spelling.h"
 #include "engines/llama_cpp/parts.h"
 #include "engines/request_limits.h"
+#include "engines/speculative_numbers.h"
 #include "json/wording.h"
 
 namespace treeline::engines::llama_cpp {
@@ -105,19 +106,41 @@ void check_flags_of_types(const Flags& flags, const std::set<std::string>& types
     }
 }
 
+/// Numbers of common/arg.cpp; those of look-ups end at 1024 there.
+const std::vector<SpeculativeNumber>& numbers_of_speculation() {
+    static const std::vector<SpeculativeNumber> numbers = [] {
+        constexpr double longest = 1024.0;
+        std::vector<SpeculativeNumber> all = {{"--spec-draft-n-max", true, 0.0},
+                                              {"--spec-draft-n-min", true, 0.0},
+                                              {"--spec-draft-p-min", false, 0.0, 1.0},
+                                              {"--draft-p-min", false, 0.0, 1.0},
+                                              {"--spec-draft-p-split", false, 0.0, 1.0},
+                                              {"--draft-p-split", false, 0.0, 1.0},
+                                              {"--spec-synth-len", false, 1.0},
+                                              {"--spec-ngram-mod-n-match", true, 1.0, longest},
+                                              {"--spec-ngram-mod-n-min", true, 0.0, longest},
+                                              {"--spec-ngram-mod-n-max", true, 0.0, longest}};
+        for (const char* size : {"--spec-ngram-simple-size-n", "--spec-ngram-simple-size-m", "--spec-ngram-map-k-size-n",
+                                 "--spec-ngram-map-k-size-m", "--spec-ngram-map-k4v-size-n", "--spec-ngram-map-k4v-size-m"}) {
+            all.push_back({size, true, 1.0, longest});
+        }
+        for (const char* hits :
+             {"--spec-ngram-simple-min-hits", "--spec-ngram-map-k-min-hits", "--spec-ngram-map-k4v-min-hits"}) {
+            all.push_back({hits});
+        }
+        return all;
+    }();
+    return numbers;
+}
+
 void check_values(const Flags& flags, Findings& findings) {
     if (const auto slots = flags.number({"--parallel", "-np"}); slots && *slots > most_slots) {
         findings.add(
             Kind::value, "--parallel",
             fmt::format("is {}, but a context holds at most {} sequences: the server ends at start-up", *slots, most_slots));
     }
-    for (const Flag& flag : flags.all()) {
-        const bool size = flag.name.starts_with("--spec-ngram-") && !flag.name.ends_with("min-hits");
-        const auto value = flags.number({flag.name});
-        const long long least = flag.name.ends_with("-n-min") || flag.name.ends_with("-n-max") ? 0 : 1;
-        if (size && (!value || *value < least || *value > 1024)) {
-            findings.add(Kind::value, flag.name, fmt::format("must be a whole number between {} and 1024", least));
-        }
+    if (!check_numbers(flags, numbers_of_speculation(), findings)) {
+        return;
     }
     for (const char* prefix : {"--spec-draft", "--spec-ngram-mod"}) {
         const std::string most_flag = fmt::format("{}-n-max", prefix);

@@ -9,6 +9,7 @@
 #include "engines/sglang/lint_slots.h"
 #include "engines/sglang/lint_trees.h"
 #include "engines/sglang/parts.h"
+#include "engines/speculative_numbers.h"
 #include "json/wording.h"
 #include "sim/trees/tree_shape.h"
 
@@ -67,8 +68,30 @@ void check_path(const Flags& flags, const std::string& algorithm, Findings& find
     }
 }
 
-/// Steps, top-k and tokens: all three or none (adaptive steps fill in the rest themselves).
-void check_triple(const Flags& flags, const std::string& algorithm, Findings& findings) {
+/// Numbers of server_args.py. Adaptive steps may begin with none.
+std::vector<SpeculativeNumber> numbers_of_speculation(const Flags& flags) {
+    return {{steps_flag, true, flags.has({adaptive_flag}) ? 0.0 : 1.0},
+            {top_k_flag},
+            {tokens_flag},
+            {"--speculative-accept-threshold-single", false, 0.0, 1.0},
+            {"--speculative-accept-threshold-acc", false, 0.0, 1.0},
+            {"--speculative-ngram-min-bfs-breadth"},
+            {"--speculative-ngram-max-bfs-breadth"},
+            {"--speculative-ngram-min-match-window-size"},
+            {"--speculative-ngram-max-match-window-size"},
+            {"--speculative-ngram-branch-length"},
+            {"--speculative-ngram-max-trie-depth"},
+            {"--speculative-ngram-capacity"},
+            {"--speculative-dflash-block-size"},
+            {"--speculative-dflash-draft-window-size"},
+            {"--speculative-dspark-block-size"},
+            {"--speculative-draft-window-size"},
+            {"--speculative-draft-sink-size", true, 0.0}};
+}
+
+/// Steps, top-k and tokens: all three or none (adaptive steps fill in the rest themselves). What they come to is said of
+/// `sound` numbers alone.
+void check_triple(const Flags& flags, const std::string& algorithm, bool sound, Findings& findings) {
     const auto steps = flags.number({steps_flag});
     const auto top_k = flags.number({top_k_flag});
     const auto tokens = flags.number({tokens_flag});
@@ -85,7 +108,7 @@ void check_triple(const Flags& flags, const std::string& algorithm, Findings& fi
             Kind::contradiction, steps_flag,
             fmt::format("belongs with {} and {}: give all three, or none for SGLang's own choice", top_k_flag, tokens_flag));
     }
-    if (!steps || !top_k || !tokens) {
+    if (!sound || !steps || !top_k || !tokens) {
         return;
     }
     if (*top_k == 1 && *tokens != *steps + 1) {
@@ -243,7 +266,7 @@ void check_graphs(const Flags& flags, Findings& findings) {
 
 /// Drafts that replay and multi-layer drafters cannot take; the first fails at the first round (pull request 37061), the second
 /// at the start (issue 36536).
-void check_chains(const Flags& flags, const std::string& algorithm, Findings& findings) {
+void check_chains(const Flags& flags, const std::string& algorithm, bool sound, Findings& findings) {
     const auto top_k = flags.number({top_k_flag});
     if (flags.has({"--enable-linear-replayssm-spec"}) && (algorithm == "NGRAM" || top_k.value_or(1) > 1)) {
         findings.add(Kind::contradiction, "--enable-linear-replayssm-spec",
@@ -264,7 +287,7 @@ void check_chains(const Flags& flags, const std::string& algorithm, Findings& fi
                         *replayed, least_for_dspark));
     }
     const auto steps = flags.number({steps_flag}), tokens = flags.number({tokens_flag});
-    if (flags.has({"--enable-multi-layer-eagle"}) && drafts_in_steps(algorithm)) {
+    if (sound && flags.has({"--enable-multi-layer-eagle"}) && drafts_in_steps(algorithm)) {
         if (!steps && !tokens) {
             findings.add(
                 Kind::missing, steps_flag,
@@ -353,12 +376,13 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     check_model(flags, engine, findings);
     check_states(flags, engine, findings);
     check_path(flags, algorithm, findings);
-    check_triple(flags, algorithm, findings);
+    const bool sound = check_numbers(flags, numbers_of_speculation(flags), findings);
+    check_triple(flags, algorithm, sound, findings);
     check_trees(flags, algorithm, findings);
     check_flags_of_algorithms(flags, algorithm, engine, findings);
     check_deployment(input, flags, engine, algorithm, findings);
     check_graphs(flags, findings);
-    check_chains(flags, algorithm, findings);
+    check_chains(flags, algorithm, sound, findings);
     check_adaptive(input, flags, engine, algorithm, read_file, findings);
 }
 

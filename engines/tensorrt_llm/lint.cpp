@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engines/lint_caches.h"
+#include "engines/speculative_numbers.h"
 #include "engines/tensorrt_llm/parts.h"
 #include "json/reader.h"
 #include "json/wording.h"
@@ -117,15 +118,31 @@ void check_mtp_length(const Json& config, const Engine& engine, Findings& findin
     }
 }
 
+/// Numbers of llm_args.py. SA matches n-grams of any size at -1.
+std::vector<SpeculativeNumber> numbers_of_speculation(const std::string& type) {
+    return {{"max_draft_len"},
+            {"max_total_draft_tokens"},
+            {"max_concurrency"},
+            {"max_matching_ngram_size", true, type == "SA" ? -1.0 : 1.0},
+            {"num_nextn_predict_layers"},
+            {"num_eagle_layers"},
+            {"max_non_leaves_per_layer"},
+            {"max_window_size"},
+            {"max_ngram_size"},
+            {"max_verification_set_size"},
+            {"relaxed_topk"},
+            {"relaxed_delta", false, 0.0},
+            {"acceptance_window", true, 0.0},
+            {"acceptance_length_threshold", false, 0.0},
+            {"acceptance_rate_window_size", true, 0.0},
+            {"acceptance_rate_threshold", false, 0.0, 1.0}};
+}
+
 void check_length(const Json& config, const Engine& engine, const std::string& type, Findings& findings) {
     if (type == "MTP") {
         check_mtp_length(config, engine, findings);
     }
     const auto length = whole(config, "max_draft_len");
-    if (config.contains("max_draft_len") && (!length || *length < 1)) {
-        findings.add(Kind::value, "max_draft_len",
-                     fmt::format("must be a whole number above 0, not {}", json::shown(config["max_draft_len"])));
-    }
     const bool needed = is_eagle(type) || is_draft_model(type) || is_one_of(type, {"NGram", "SA", "PARD", "DFlash"});
     if (needed && !config.contains("max_draft_len")) {
         findings.add(Kind::missing, "max_draft_len", fmt::format("is needed by {}", type));
@@ -240,7 +257,8 @@ Json tree_of_command(const LintInput& input, const ReadFile& read_file, std::vec
     const std::optional<std::string> name = file == nullptr ? std::nullopt : file->value;
     const std::optional<std::string> text = name ? read_file(*name) : std::nullopt;
     if (!text) {
-        throw text::InputError({name ? fmt::format("--config: cannot read {}; give the YAML file itself", *name)
+        throw text::InputError({name ? fmt::format("{}: cannot read {}; give the YAML file itself",
+                                                   file->name == "--config" ? "--config" : "--extra_llm_api_options", *name)
                                      : "TensorRT-LLM's command line names a YAML file with --config; give that file"});
     }
     return parse_yaml(*text, repeated);
@@ -268,6 +286,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     const std::string type = check_type(config, engine, backend != "tensorrt" && backend != "trt", findings);
     check_keys(config, engine, type, findings);
     check_model(config, type, findings);
+    check_numbers(config, numbers_of_speculation(type), findings);
     check_length(config, engine, type, findings);
     check_tree(config, type, findings);
     check_schedule(config, engine, type, findings);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/speculative_numbers.h"
 #include "engines/vllm/lint_deployment.h"
 #include "engines/vllm/lint_schedule.h"
 #include "engines/vllm/parts.h"
@@ -74,6 +75,21 @@ void check_model(const Json& config, const std::string& method, Findings& findin
     }
 }
 
+/// Numbers of SpeculativeConfig: fields above 0, and what its validators of suffix decoding refuse.
+const std::vector<SpeculativeNumber>& numbers_of_speculation() {
+    static const std::vector<SpeculativeNumber> numbers = {{length_key},
+                                                           {"draft_tensor_parallel_size"},
+                                                           {"max_model_len"},
+                                                           {"disable_by_batch_size", true, 2.0},
+                                                           {"prompt_lookup_max"},
+                                                           {"prompt_lookup_min"},
+                                                           {"suffix_decoding_max_tree_depth"},
+                                                           {"suffix_decoding_max_cached_requests", true, 0.0},
+                                                           {"suffix_decoding_max_spec_factor", false, 0.0},
+                                                           {"suffix_decoding_min_token_prob", false, 0.0, 1.0}};
+    return numbers;
+}
+
 /// Where it is absent vLLM takes `n_predict` of the drafter's configuration, which only Medusa and MLP speculators have for
 /// sure.
 void check_length(const Json& config, const std::string& method, const Engine& engine, Findings& findings) {
@@ -88,22 +104,13 @@ void check_length(const Json& config, const std::string& method, const Engine& e
                             "give the tokens to draft, as in \"{}\": 1",
                             length_key));
         }
-        return;
-    }
-    const auto length = whole(config, length_key);
-    if (!length || *length < 1) {
-        findings.add(Kind::value, length_key,
-                     fmt::format("must be a whole number above 0, not {}", json::shown(config[length_key])));
     }
 }
 
 void check_lookup(const Json& config, const std::string& method, Findings& findings) {
     for (const char* key : {"prompt_lookup_max", "prompt_lookup_min"}) {
-        const auto size = whole(config, key);
         if (config.contains(key) && !is_one_of(method, {"ngram", "ngram_gpu", ""})) {
             findings.add(Kind::ignored, key, fmt::format("is set to 0 by method {}", method));
-        } else if (config.contains(key) && (!size || *size < 1)) {
-            findings.add(Kind::value, key, fmt::format("must be a whole number above 0, not {}", json::shown(config[key])));
         }
     }
     const auto least = whole(config, "prompt_lookup_min");
@@ -255,6 +262,7 @@ void check_config(const Json& config, const Engine& engine, const Deployment& de
     check_keys(config, engine, findings);
     const std::string method = check_method(config, engine, findings);
     check_model(config, method, findings);
+    check_numbers(config, numbers_of_speculation(), findings);
     check_length(config, method, engine, findings);
     check_lookup(config, method, findings);
     check_keys_of_methods(config, method, findings);

@@ -73,7 +73,7 @@ void check_draft_ranks(const Json& config, const std::string& method, const Depl
     const char* const key = "draft_tensor_parallel_size";
     const auto ranks = whole(config, key);
     const long long target = deployment.tensor_parallel.value_or(1);
-    if (!ranks || *ranks == target || (deployment.tensor_parallel == std::nullopt && *ranks != 1)) {
+    if (!ranks || *ranks < 1 || *ranks == target || (deployment.tensor_parallel == std::nullopt && *ranks != 1)) {
         return;
     }
     if (method == "draft_model") {

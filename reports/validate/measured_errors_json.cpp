@@ -50,10 +50,14 @@ std::string level_text(int level) {
     return texts.at(static_cast<std::size_t>(level));
 }
 
+bool is_determined(const validation::FamilyCoverage& coverage) { return coverage.families > 1 && coverage.width > 0.0; }
+
 std::string level_coverage_text(const validation::FamilyCoverage& coverage, int level) {
     const auto found = std::find_if(coverage.levels.begin(), coverage.levels.end(),
                                     [&](const validation::LevelCoverage& each) { return each.level == level; });
-    return found == coverage.levels.end() ? "–" : fmt::format("{:.0f} % of {}", 100.0 * found->covered, found->rows);
+    return found == coverage.levels.end() || !is_determined(coverage)
+               ? "–"
+               : fmt::format("{:.0f} % of {}", 100.0 * found->covered, found->rows);
 }
 
 std::string measured_errors_json(const std::vector<validation::ServingStudy>& studies) {

@@ -32,15 +32,16 @@ Json coverage_json(const std::vector<validation::FamilyCoverage>& families) {
     Json coverage = Json::array();
     for (const validation::FamilyCoverage& family : families) {
         Json levels = Json::array();
-        for (const validation::LevelCoverage& level : family.levels) {
+        const bool determined = is_determined(family);
+        for (const validation::LevelCoverage& level : determined ? family.levels : std::vector<validation::LevelCoverage>{}) {
             levels.push_back({{"batch", level_text(level.level)}, {"rows", level.rows}, {"covered", level.covered}});
         }
         coverage.push_back({{"left_out", name_of(family.left_out)},
                             {"families", family.families},
                             {"nominal", 0.8},
-                            {"covered", family.covered},
+                            {"covered", determined ? Json(family.covered) : Json(nullptr)},
                             {"by_batch", levels},
-                            {"width", family.width},
+                            {"width", determined ? Json(family.width) : Json(nullptr)},
                             {"errors", summary_json(family.errors)}});
     }
     return coverage;

@@ -18,12 +18,18 @@ std::string markdown_line(const std::string& name, const std::string& mode, cons
 /// Least and largest coverage over the ways of leaving families out, and the widest interval (upper end / lower end).
 std::string covered_text(const validation::ErrorTable& table) {
     double least = 1.0, largest = 0.0, width = 0.0;
+    bool determined = false;
     for (const validation::FamilyCoverage& family : table.coverage) {
+        if (!is_determined(family)) {
+            continue;
+        }
+        determined = true;
         least = family.covered < least ? family.covered : least;
         largest = family.covered > largest ? family.covered : largest;
         width = family.width > width ? family.width : width;
     }
-    return fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, text::ratio_text(width));
+    return !determined ? "not determined"
+                       : fmt::format("{:.0f} to {:.0f} %, {} wide", 100.0 * least, 100.0 * largest, text::ratio_text(width));
 }
 
 std::string lines_of(const validation::ErrorTable& table, validation::Grouping grouping, const std::string& mode) {
@@ -153,12 +159,13 @@ std::string interval_lines(const validation::ServingStudy& study, std::string_vi
                            const std::vector<validation::FamilyCoverage>& intervals) {
     std::string text;
     for (const validation::FamilyCoverage& coverage : intervals) {
-        text += fmt::format("| {} | {} | {} ({}) | {:.0f} % |", what, name_of(study.input.mode), name_of(coverage.left_out),
-                            coverage.families, 100.0 * coverage.covered);
+        text += fmt::format("| {} | {} | {} ({}) | {} |", what, name_of(study.input.mode), name_of(coverage.left_out),
+                            coverage.families,
+                            is_determined(coverage) ? fmt::format("{:.0f} %", 100.0 * coverage.covered) : "not determined");
         for (int level = 0; level < numerics::level_count; ++level) {
             text += fmt::format(" {} |", level_coverage_text(coverage, level));
         }
-        text += fmt::format(" {} |\n", text::ratio_text(coverage.width));
+        text += fmt::format(" {} |\n", is_determined(coverage) ? text::ratio_text(coverage.width) : "–");
     }
     return text;
 }

@@ -31,6 +31,8 @@ nlohmann::ordered_json board_json(const validation::Validation* papers, const st
 
 /// The class of batches of a level: "2 to 4".
 std::string level_text(int level);
+/// Whether there are other families, whose errors make an interval.
+bool is_determined(const validation::FamilyCoverage& coverage);
 /// "83 % of 120": what intervals hold of the rows of a class of batches; a dash where there are none.
 std::string level_coverage_text(const validation::FamilyCoverage& coverage, int level);
 

@@ -69,13 +69,19 @@ std::string errors_text(const validation::ErrorTable& table) {
 }
 
 std::string coverage_text(const validation::ErrorTable& table) {
-    std::string text;
+    std::string text, of_one;
     for (const validation::FamilyCoverage& coverage : table.coverage) {
-        text += fmt::format("{}{} of rows by {} ({} families; its ends are {} apart)", text.empty() ? "" : ", ",
-                            text::percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
-                            text::ratio_text(coverage.width));
+        if (is_determined(coverage)) {
+            text += fmt::format("{}{} of rows by {} ({} families; its ends are {} apart)", text.empty() ? "" : ", ",
+                                text::percent_text(coverage.covered), name_of(coverage.left_out), coverage.families,
+                                text::ratio_text(coverage.width));
+        } else {
+            of_one += fmt::format("{}{}", of_one.empty() ? "" : ", ", name_of(coverage.left_out));
+        }
     }
-    return "An interval of nominal 80 % from the errors of other families, one vote a source, holds " + text + "\n";
+    const std::string undetermined = of_one.empty() ? "" : fmt::format("not determined by {}: there are no others", of_one);
+    return fmt::format("An interval of nominal 80 % from the errors of other families, one vote a source, {}{}{}{}\n",
+                       text.empty() ? "is " : "holds ", text, text.empty() || of_one.empty() ? "" : "; ", undetermined);
 }
 
 /// What intervals of recommendations hold, by class of batches.
@@ -91,11 +97,11 @@ std::string intervals_text(std::string_view what, const std::vector<validation::
     text::TextTable text(columns);
     for (const validation::FamilyCoverage& coverage : intervals) {
         std::vector<std::string> cells = {std::string(name_of(coverage.left_out)), std::to_string(coverage.families),
-                                          text::percent_text(coverage.covered)};
+                                          is_determined(coverage) ? text::percent_text(coverage.covered) : "not determined"};
         for (int level = 0; level < numerics::level_count; ++level) {
             cells.push_back(level_coverage_text(coverage, level));
         }
-        cells.push_back(text::ratio_text(coverage.width));
+        cells.push_back(is_determined(coverage) ? text::ratio_text(coverage.width) : "–");
         text.add(cells);
     }
     return fmt::format(
@@ -141,18 +147,23 @@ std::string left_out_text(const std::string& heading, const std::vector<validati
     return text.text() + "\n";
 }
 
+std::string line_of(const validation::RowPlace& place, const validation::LeftOutPoint& left) {
+    return fmt::format("{}: row {}: {}{}{}\n", place.file, place.number, left.reason, left.detail.empty() ? "" : ": ",
+                       left.detail);
+}
+
 /// Which rows those are: each by its file, number and reason where they are few.
 std::string left_out_rows_text(const validation::ServingStudy& study) {
     constexpr std::size_t most = 20;
     std::vector<std::string> lines;
     for (const validation::LeftOutPoint& left : study.serving.left_out) {
         const validation::ServingRun& row = study.input.serving[left.row];
-        lines.push_back(fmt::format("{}: row {}: {}\n", row.place.file, row.place.number, left.reason));
+        lines.push_back(line_of(row.place, left));
     }
     for (const auto* all : {&study.speculation.left_out, &study.not_scored}) {
         for (const validation::LeftOutPoint& left : *all) {
             const validation::SpeculationRow& row = study.input.speculation[left.row];
-            lines.push_back(fmt::format("{}: row {}: {}\n", row.place.file, row.place.number, left.reason));
+            lines.push_back(line_of(row.place, left));
         }
     }
     if (lines.size() > most) {

@@ -90,9 +90,10 @@ MeasuredRates read_measured_rates(json::Document& document, json::Reader at, Des
     problem.parallel = read(at, measured_policies_keys::parallel);
     const std::vector<double> draft_ms =
         at.has(measured_policies_keys::draft_ms) ? read(at, measured_policies_keys::draft_ms) : std::vector<double>{};
-    if (!draft_ms.empty() && draft_ms.size() != batches.size()) {
-        at.problem(measured_policies_keys::draft_ms,
-                   fmt::format("has {} times for {} batches", draft_ms.size(), batches.size()));
+    const std::size_t stated =
+        draft_ms.empty() ? batches.size() : at.raw().at(std::string(measured_policies_keys::draft_ms)).size();
+    if (stated != batches.size()) {  // those that are refused count, too
+        at.problem(measured_policies_keys::draft_ms, fmt::format("has {} times for {} batches", stated, batches.size()));
     }
     if (at.has(measured_policies_keys::policies)) {
         for (json::Reader& element : at.objects(measured_policies_keys::policies)) {

@@ -126,6 +126,12 @@ std::vector<int> read_batches(json::Reader& root, int capacity) {
     return batches;
 }
 
+/// Of a list, with the elements that are refused.
+std::size_t count_of(const json::Reader& at, std::string_view key) {
+    const auto list = at.raw().find(std::string(key));
+    return list == at.raw().end() ? 0 : list->size();
+}
+
 void read_table(json::Document& document, json::Reader& root, Descriptions& descriptions, sweeps::TrafficInput& input) {
     const std::vector<int> batches = read_batches(root, input.capacity);
     std::vector<std::vector<Seconds>> rounds;
@@ -138,9 +144,9 @@ void read_table(json::Document& document, json::Reader& root, Descriptions& desc
         for (const double milliseconds : read(at, setting_keys::round_ms)) {
             rounds.back().emplace_back(1e-3 * milliseconds);
         }
-        if (!rounds.back().empty() && rounds.back().size() != batches.size()) {
-            at.problem(setting_keys::round_ms,
-                       fmt::format("has {} times for {} batches", rounds.back().size(), batches.size()));
+        const std::size_t stated = count_of(at, setting_keys::round_ms);
+        if (!rounds.back().empty() && stated != batches.size()) {
+            at.problem(setting_keys::round_ms, fmt::format("has {} times for {} batches", stated, batches.size()));
         }
         at.finish();
         input.settings.push_back(std::move(setting));

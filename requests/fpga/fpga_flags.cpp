@@ -75,6 +75,9 @@ bool describes_a_run(const std::string& file) {
 }
 
 FlagJson run_of(const FpgaFlags& flags) {
+    if (!given(flags.texts, "accept_length").empty() && !given(flags.texts, "acceptance").empty()) {
+        throw text::InputError({"--acceptance and --accept-length say the same thing; give one of them"});
+    }
     FlagJson run = flags.file.empty() ? FlagJson::object() : run_in(flags.file);
     for (const char* length : {"accept_length", "acceptance"}) {
         if (!given(flags.texts, length).empty()) {

@@ -20,8 +20,9 @@ namespace treeline::requests {
 namespace {
 
 constexpr double megahertz = 1e6, gigabyte = 1e9;
-constexpr double smallest_change = 1e-6;
 constexpr int largest_change = 1'000'000'000;
+// Of descriptions of boards (hardware/fpga.cpp), and more than any memory reads.
+constexpr double slowest_clock = 1.0, fastest_clock = 5000.0, slowest_memory = 0.01, fastest_memory = 1e5;
 
 /// A number of the design or board that "changes" may replace.
 struct Change {
@@ -30,17 +31,19 @@ struct Change {
     void (*set)(sweeps::FpgaRun&, double);
     const char* meaning;
     bool whole = false;
+    double low = 0.0, high = largest_change;
 };
 
 const std::array<Change, 15> changes = {{
     {"clock_megahertz", [](const sweeps::FpgaRun& run) { return sim::fpga::clock_of(run.board, run.design) / megahertz; },
-     [](sweeps::FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }, "MHz"},
+     [](sweeps::FpgaRun& run, double value) { run.design.clock_hz = value * megahertz; }, "MHz", false, slowest_clock,
+     fastest_clock},
     {"bandwidth_gigabytes", [](const sweeps::FpgaRun& run) { return run.board.bandwidth.value() / gigabyte; },
      [](sweeps::FpgaRun& run, double value) { run.board.bandwidth = BytesPerSecond(value * gigabyte); },
-     "GB/s of the board's memory"},
+     "GB/s of the board's memory", false, slowest_memory, fastest_memory},
     {"memory_efficiency", [](const sweeps::FpgaRun& run) { return run.design.memory_efficiency; },
-     [](sweeps::FpgaRun& run, double value) { run.design.memory_efficiency = value; },
-     "share of the bandwidth that is reached"},
+     [](sweeps::FpgaRun& run, double value) { run.design.memory_efficiency = value; }, "share of the bandwidth that is reached",
+     false, 0.01, 1.0},
     {"tile_inputs", [](const sweeps::FpgaRun& run) { return run.design.linear.tile_inputs; },
      [](sweeps::FpgaRun& run, double value) { run.design.linear.tile_inputs = value; }, "inputs of a tile of the Linear unit",
      true},
@@ -80,7 +83,7 @@ json::CountKey whole_key(const Change& change) {
 }
 
 json::NumberKey number_key(const Change& change) {
-    return {change.key, "", smallest_change, largest_change, {}, change.meaning, "the design's or the board's"};
+    return {change.key, "", change.low, change.high, {}, change.meaning, "the design's or the board's"};
 }
 
 void read_changes(json::Reader at, sweeps::FpgaRun& run) {
@@ -149,6 +152,9 @@ sim::RankAcceptance ranks_of(const sweeps::FpgaRun& run) {
 }
 
 void read_accept_length(json::Reader& at, const sim::TreeShape& shape, sweeps::FpgaRun& run) {
+    if (at.has(fpga_keys::accept_length) && at.has(fpga_keys::acceptance)) {
+        at.problem(fpga_keys::accept_length, "says the same thing as acceptance; give one of them");
+    }
     if (at.has(fpga_keys::accept_length)) {
         const double most = run.tree.depth() + 1.0;
         run.accept_length = read(at, fpga_keys::accept_length);

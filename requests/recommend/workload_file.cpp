@@ -109,7 +109,9 @@ WorkloadSource read_flags(const WorkloadFlags& flags, const Catalogue& catalogue
         Descriptions descriptions(catalogue, {});
         return {read_workload(document, descriptions), std::move(workload), {}};
     } catch (const text::InputError& error) {
-        throw text::InputError(in_terms_of_flags(error.problems(), workload_flags()));
+        const bool lengths = std::any_of(flags.drafters.begin(), flags.drafters.end(),
+                                         [](const DrafterFlags& each) { return !each.accept_length.empty(); });
+        throw text::InputError(in_terms_of_flags(error.problems(), workload_flags(), lengths));
     }
 }
 

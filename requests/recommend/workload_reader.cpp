@@ -85,15 +85,26 @@ std::vector<sweeps::WeightedValue> read_loads(json::Reader& traffic, sweeps::Loa
     return {};
 }
 
-sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, sim::TrafficKind& of_requests, bool& most) {
+void check_shares(json::Reader& traffic, std::string_view key, const std::vector<sweeps::WeightedValue>& values) {
+    const auto counts = [](const sweeps::WeightedValue& value) { return value.share > 0.0; };
+    if (!values.empty() && std::none_of(values.begin(), values.end(), counts)) {
+        traffic.problem(key, "has no share above 0");
+    }
+}
+
+/// `steady`: the input says how long answers are.
+sweeps::Traffic read_traffic(json::Reader traffic, const RequestLengths& lengths, bool steady, sim::TrafficKind& of_requests,
+                             bool& most) {
     most = asks_for_most(traffic);
     of_requests = read_traffic_kind(traffic);
-    const sweeps::LoadKind kind = load_kind_of(traffic, lengths.output_tokens() > 0.0);
+    const sweeps::LoadKind kind = load_kind_of(traffic, steady);
     const std::vector<sweeps::WeightedValue> load = read_loads(traffic, kind);
+    check_shares(traffic, name_of(kind), load);
     const std::optional<double> in_the_mean = lengths.context();
     const std::vector<sweeps::WeightedValue> context = in_the_mean && !traffic.has(traffic_keys::context)
                                                            ? std::vector<sweeps::WeightedValue>{{*in_the_mean, 1.0}}
                                                            : read_distribution(traffic, traffic_keys::context);
+    check_shares(traffic, traffic_keys::context, context);
     set_loads(of_requests, kind == sweeps::LoadKind::arrival_rate ? std::vector<sweeps::WeightedValue>() : load, context);
     const sweeps::ShareOf shares_of = read(traffic, traffic_keys::shares_of);
     traffic.finish();
@@ -276,7 +287,8 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     sweeps::Workload& workload = input.workload;
     const RequestLengths lengths = read_request_lengths(root);
     sim::TrafficKind kind;
-    workload.traffic = read_traffic(root.object(workload_keys::traffic), lengths, kind, workload.most_arrivals);
+    workload.traffic =
+        read_traffic(root.object(workload_keys::traffic), lengths, states_answers(root), kind, workload.most_arrivals);
     const double typical_context = workload.traffic.points.empty() ? 0.0 : sweeps::typical_point(workload.traffic).context;
     Candidates candidates;
     sweeps::VariantLists lists = read_lists(root, descriptions, kind, workload.excluded, candidates);
@@ -289,6 +301,7 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     for (sweeps::DrafterChoice& drafter : lists.drafters) {
         assume_siblings(drafter, workload.speculations);
     }
+    check_expert_pool(root, lengths.expert_pool, {&lists.targets.front().model});
     workload.prompt_tokens = lengths.prompts ? mean_length(*lengths.prompts) : typical_context;
     workload.limits = read_limits(root);
     workload.objective = read_objective(root, workload.traffic.kind, workload.most_arrivals);

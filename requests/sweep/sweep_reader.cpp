@@ -285,8 +285,8 @@ sim::TrafficKind traffic_over(const sweeps::DesignSpace& space) {
 
 std::vector<double> as_numbers(const std::vector<int>& values) { return {values.begin(), values.end()}; }
 
-void read_loads(json::Reader& axes, const RequestLengths& lengths, sweeps::DesignSpace& space) {
-    space.kind = load_kind_of(axes, lengths.output_tokens() > 0.0);
+void read_loads(json::Reader& axes, const RequestLengths& lengths, bool steady, sweeps::DesignSpace& space) {
+    space.kind = load_kind_of(axes, steady);
     space.batch = space.kind == sweeps::LoadKind::arrival_rate  ? read(axes, sweep_axis_keys::arrival_rate)
                   : space.kind == sweeps::LoadKind::concurrency ? as_numbers(read(axes, sweep_axis_keys::concurrency))
                                                                 : as_numbers(read(axes, sweep_axis_keys::batch));
@@ -305,8 +305,13 @@ sweeps::SweepInput read_sweep(json::Document& document, Descriptions& descriptio
     json::Reader axes = root.object(sweep_keys::axes);
     sweeps::DesignSpace& space = input.space;
     const RequestLengths lengths = read_request_lengths(root);
-    read_loads(axes, lengths, space);
+    read_loads(axes, lengths, states_answers(root), space);
     sweeps::VariantLists lists = read_lists(axes, descriptions, traffic_over(space));
+    std::vector<const sim::Model*> targets;
+    for (const sweeps::TargetChoice& target : lists.targets) {
+        targets.push_back(&target.model);
+    }
+    check_expert_pool(root, lengths.expert_pool, targets);
     lists.decoding = read(root, sweep_keys::decoding);
     const bool drafts = std::any_of(lists.drafters.begin(), lists.drafters.end(), [](const sweeps::DrafterChoice& drafter) {
         return !std::holds_alternative<sim::NoDrafter>(drafter.drafter);

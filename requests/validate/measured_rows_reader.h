@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "validation/serving/names.h"
 #include "validation/serving/rows.h"
 
 namespace treeline::requests {
@@ -17,9 +18,11 @@ namespace treeline::requests {
 /// Rows of one file each. A row that cannot be read, or holds a value out of range, is left out with a sentence in `bad_rows`
 /// (in `notes` where that is null) that names file, row and reason; all others are read. Throw InputError for a file without a
 /// single good row, and for missing columns. Columns and fields that nothing reads are no problem: a sentence for each is added
-/// to `notes`.
+/// to `notes`. With a table of `names`, a format or version that names none is out of range, too: its row would be priced as
+/// the checkpoint's own format, or by the engine's newest stack.
 std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
-                                                      std::vector<std::string>* bad_rows = nullptr);
+                                                      std::vector<std::string>* bad_rows = nullptr,
+                                                      const validation::NameTable* names = nullptr);
 std::vector<validation::SpeculationRow> read_speculation_rows(const std::filesystem::path& path,
                                                               std::vector<std::string>& notes,
                                                               std::vector<std::string>* bad_rows = nullptr);

@@ -10,6 +10,7 @@
 #include "text/input_file.h"
 #include "text/parse_number.h"
 #include "text/problems.h"
+#include "text/version.h"
 #include "text/wording.h"
 
 namespace treeline::requests {
@@ -20,10 +21,34 @@ const std::vector<std::string> required_columns = {"id",  "backend", "model",   
 const std::vector<std::string> optional_columns = {"backend_version", "moe_precision", "pp",      "attention_dp",
                                                    "moe_tp",          "moe_ep",        "ttft_ms", "concurrency"};
 
+constexpr std::size_t longest_word = 60;
+
+/// "vllm@0.5", "vllm 0.10.1".
+bool holds_version(const std::string& engine) {
+    const std::size_t digit = engine.find_first_of("0123456789");
+    return engine.find('@') != std::string::npos ||
+           (digit != std::string::npos && text::version_in(std::string_view(engine).substr(digit)).size() > 1);
+}
+
+/// A release, a date or a build has a digit; other words are the branches that people build, and those of the name table.
+bool is_version(const std::string& text, const validation::EngineEntry& engine) {
+    const std::string word = validation::normalised(text);
+    return word.empty() || word.find_first_of("0123456789") != std::string::npos ||
+           validation::fits_any({"nightly*", "main*", "master*", "latest*", "dev*"}, word) ||
+           std::any_of(engine.versions.begin(), engine.versions.end(),
+                       [&](const validation::VersionEntry& entry) { return validation::fits_any(entry.patterns, word); });
+}
+
+/// Other words for sixteen bits.
+std::string usual_word(const std::string& format) {
+    const std::string word = validation::normalised(format);
+    return word == "bfloat16" || word == "float16" ? "bf16" : format;
+}
+
 class ServingFile {
 public:
-    explicit ServingFile(const std::filesystem::path& path)
-        : name_(path.filename().string()), text_(text::read_file(path)), csv_(text_) {}
+    ServingFile(const std::filesystem::path& path, const validation::NameTable* names)
+        : name_(path.filename().string()), text_(text::read_file(path)), csv_(text_), names_(names) {}
 
     std::vector<validation::ServingRun> read(std::vector<std::string>& notes, std::vector<std::string>* bad_rows) {
         check_header(notes);
@@ -104,8 +129,8 @@ private:
         row.engine_version = text("backend_version");
         row.model = text("model");
         row.device = text("system");
-        row.format = text("precision");
-        row.expert_format = text("moe_precision");
+        row.format = usual_word(text("precision"));
+        row.expert_format = usual_word(text("moe_precision"));
         row.prompt_tokens = number("isl", 1.0);
         row.output_tokens = number("osl", 1.0);
         row.batch = number("batch_size", 1.0);
@@ -118,11 +143,37 @@ private:
             row.ttft_ms = number("ttft_ms", 0.0);
         }
         row.tpot_ms = number("tpot_ms", 1e-6);
+        if (names_ != nullptr) {
+            check_names(row);
+        }
         return row;
+    }
+
+    void check_names(const validation::ServingRun& row) {
+        const validation::EngineEntry* engine = validation::engine_for(*names_, row.engine);
+        const auto check_format = [&](const char* column, const std::string& text) {
+            if (validation::format_in(*names_, text, engine == nullptr ? "" : engine->names.name) == nullptr) {
+                problem(fmt::format("{}: must be a number format such as bf16, fp8, int4 or nvfp4, not \"{}\"", column,
+                                    text::shortened(text, longest_word)));
+            }
+        };
+        check_format("precision", row.format);
+        if (!row.expert_format.empty()) {
+            check_format("moe_precision", row.expert_format);
+        }
+        if (holds_version(row.engine)) {
+            problem(fmt::format("backend: names a version (\"{}\"), which belongs under backend_version",
+                                text::shortened(row.engine, longest_word)));
+        }
+        if (engine != nullptr && !is_version(row.engine_version, *engine)) {
+            problem(fmt::format("backend_version: names no version that is known: \"{}\"",
+                                text::shortened(row.engine_version, longest_word)));
+        }
     }
 
     std::string name_, text_;
     text::CsvReader csv_;
+    const validation::NameTable* names_;
     validation::RowPlace place_;
     std::vector<std::string> problems_;
 };
@@ -130,8 +181,8 @@ private:
 }  // namespace
 
 std::vector<validation::ServingRun> read_serving_rows(const std::filesystem::path& path, std::vector<std::string>& notes,
-                                                      std::vector<std::string>* bad_rows) {
-    return ServingFile(path).read(notes, bad_rows);
+                                                      std::vector<std::string>* bad_rows, const validation::NameTable* names) {
+    return ServingFile(path, names).read(notes, bad_rows);
 }
 
 }  // namespace treeline::requests

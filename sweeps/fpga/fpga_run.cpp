@@ -27,6 +27,8 @@ FpgaRun run_at(const sim::RoundSetup& setup, const sim::Speculation& speculation
 
 std::vector<std::string> problems_of(const FpgaRun& run) {
     std::vector<std::string> problems = sim::fpga::problems_of(run.design);
+    const std::vector<std::string> of_board = sim::fpga::problems_of(run.board);  // whose numbers a run may change
+    problems.insert(problems.end(), of_board.begin(), of_board.end());
     if (!problems.empty()) {
         return problems;
     }

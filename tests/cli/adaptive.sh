@@ -134,6 +134,8 @@ changed '[10.0, 10.4, 12.0, 20.0]' '[]'
 expect 2 'settings\[0\].round_ms: .*at least one' study traffic input.json
 changed '[10.0, 10.4, 12.0, 20.0]' '[10.0, 10.4]'
 expect 2 'settings\[0\].round_ms: has 2 times for 4 batches' study traffic input.json
+changed '[10.0, 10.4, 12.0, 20.0]' '[10.0, -10.4, 12.0, 20.0]'
+expect 2 '^treeline: [^ ]*: settings\[0\].round_ms\[1\]: [^:]*$' study traffic input.json
 changed '"capacity": 64' '"capacity": 65'
 expect 2 'batch: ends at 64, below the capacity of 65' study traffic input.json
 changed '"batch": [1, 4' '"batch": [2, 4'

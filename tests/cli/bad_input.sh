@@ -340,6 +340,20 @@ checks=$((checks + 1))
 "$TREELINE" validate --serving one-bad.csv --no-papers >out.txt 2>err.txt
 [ $? -eq 2 ] && grep -q '1 of 1 runs without speculation are predicted' out.txt && grep -q 'row 2 (line 3): batch_size' err.txt ||
     fail "one bad row: $(cat out.txt err.txt)"
+# What is one family of each kind makes no interval; a row that no stack can run says why; a time in seconds is a slip of the unit.
+one_row() {
+    printf 'id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,tpot_ms\na,vllm,0.12.0,llama-3.1-8b,h100-sxm,bf16,1000,200,%s\n' "$1" >one-row.csv
+}
+one_row 8,1,7.4
+expect 0 'is not determined by deployment, model, device, engine: there are no others' validate --serving one-row.csv --no-papers
+expect 0 '"covered": null, +"by_batch": \[\], +"width": null' validate --serving one-row.csv --no-papers --format json
+one_row 8,3,7.4
+expect 0 'one-row.csv: row 1: cannot be priced: [a-z]' validate --serving one-row.csv --no-papers
+one_row 8,1,0.0074
+checks=$((checks + 1))
+"$TREELINE" validate --serving one-row.csv --no-papers >out.txt 2>err.txt
+[ $? -eq 2 ] && grep -q 'row 1: faster than the device multiplies: check the unit of tpot_ms, the batch and the model; this row is left out' err.txt ||
+    fail "tpot_ms in seconds: $(cat out.txt err.txt)"
 mkdir -p no-experiments
 checks=$((checks + 1))
 "$TREELINE" validate --experiments no-experiments >out.txt 2>err.txt
@@ -407,4 +421,20 @@ if [ "${TREELINE##*/build-dev/}" = "$TREELINE" ]; then
         [ $code -eq 0 ] || { [ $code -eq 1 ] && grep -q '^treeline: ' err.txt; } || fail "recommend in $kilobytes kB: $code $(cat err.txt)"
     done
 fi
+# Flags that would change nothing, and errors that another one brings about.
+point=(estimate --model llama-3.1-8b --device h100-sxm --stack vllm)
+expect 2 '--drafters: lists the published drafters of all models; give it or llama-3.1-8b, not both' models --drafters llama-3.1-8b
+expect 2 '^treeline: --temperature: .*there is no drafter *$' "${point[@]}" --temperature 0.7
+expect 2 '^treeline: --categories: .*there is no drafter *$' "${point[@]}" --categories chat:1
+expect 2 '--expert-pool: is of mixtures of experts, and Llama 3.1 8B is none' "${point[@]}" --expert-pool 0.5
+expect 0 'the acceptance is stated, and holds whatever categories is asked for|The acceptance is stated, and holds whatever categories is asked for' \
+    "${point[@]/estimate/recommend}" --drafter eagle3 --acceptance 0.8 --categories chat:1
+expect 2 '^treeline: [^ ]*: is 1000000000, but must lie between [0-9 and]+ *$' "${point[@]}" --concurrency 4 --output-tokens 1e9
+expect 2 '^treeline: --concurrency: has no share above 0 *$' "${point[@]/estimate/recommend}" --drafter eagle3 --concurrency 8:0,16:0 --prompt 100 --output-tokens 100
+drafts=("${point[@]}" --drafter eagle3)
+expect 2 '--acceptance: curve: falls from 1.9 at 1 draft tokens' "${drafts[@]}" --acceptance '{"curve": {"1": 1.9, "2": 1.5}}'
+expect 2 '--accept-length: rises from 1.6 at 1 draft tokens to 4.6 at 4' "${drafts[@]}" --accept-length 1:1.6,4:4.6 --draft-tokens 1
+expect 0 '1.80 at 1 \(evened out to 1.83\), 3.50 at 3' "${drafts[@]}" --accept-length 1:1.8,3:3.5 --draft-tokens 1
+expect 2 'curve.1: this key appears twice' "${drafts[@]}" --acceptance '{"curve": {"1": 1.8, "1": 1.9}}'
+
 finish

@@ -82,6 +82,17 @@ expect 2 'no FPGA board "u28"; did you mean "u280"' estimate --design specmamba-
 expect 2 'the SSM unit needs at least one lane' estimate --design specmamba-vck190 --set lanes=0
 expect 2 'at most 256 state tiles may take turns' estimate --design specmamba-vck190 --set interleave=1000000
 expect 2 'bandwidth_gigabytes: is 0, but must lie between' estimate --design specmamba-vck190 --set bandwidth_gigabytes=0
+expect 2 'clock_megahertz: is 1000000000, but must lie between 1 and 5000' estimate --design specmamba-vck190 --set clock_megahertz=1e9
+expect 2 'memory and memory_bandwidth of the board do not go together' estimate --design specmamba-vck190 --set bandwidth_gigabytes=1e5
+expect 2 'bandwidth_gigabytes: is 1000000, but must lie between 0.01 and 100000' estimate --design specmamba-vck190 --set bandwidth_gigabytes=1e6
+for share in 0 1.5; do
+    expect 2 "memory_efficiency: is $share, but must lie between 0.01 and 1" estimate --design specmamba-vck190 --set memory_efficiency=$share
+done
+both=(--design specmamba-vck190 --target mamba2-2.7b --tree chain:8 --drafter mamba2-370m --acceptance 0.8 --accept-length 3)
+expect 2 'say the same thing; give one of them' estimate "${both[@]}"
+expect 2 'say the same thing; give one of them' study simulate "${both[@]}"
+with_json '{"design": "specmamba-vck190", "target": "mamba2-2.7b", "drafter": "mamba2-370m", "shape": "chain:8", "accept_length": 3, "acceptance": {"rate": 0.8}}'
+expect 2 'accept_length: says the same thing as acceptance; give one of them' estimate input.json
 expect 2 'the tile of the Linear unit needs whole numbers' estimate --design specmamba-vck190 --set tile_inputs=0
 # 14,144 / 4 + 356 x 3 + 295 + 193 = 5,092 DSPs on a board of 1,968.
 expect 2 'design specmamba-vhk158 needs 5,092 DSPs, 3,124 more than the 1,968 of vck190' estimate --design specmamba-vhk158 --board vck190

@@ -124,6 +124,15 @@ expect 0 '1' results query "select count(*) from runs" --store kept.db
 endless='WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT'
 keeps 'takes more than 500 million steps, and may have no end' results query "$endless count(*) FROM c" --store kept.db
 keeps 'finds more than 128 MiB; narrow it' results query "$endless x, x, x, x, x, x, x, x FROM c" --store kept.db
+keeps 'makes a value of more than 64 MiB' results query 'select hex(zeroblob(200000000))' --store kept.db
+keeps 'takes more than 256 MiB of memory' results query \
+    'select hex(zeroblob(30000000)), hex(zeroblob(30000001)), hex(zeroblob(30000002)), hex(zeroblob(30000003)), hex(zeroblob(30000004))' --store kept.db
+# Names that SQLite uses beside a store, be it there or yet to be made.
+for end in journal wal shm; do
+    keeps 'is a name that SQLite uses beside kept.db' estimate starter.json --output kept.db-$end
+    keeps 'is a name that SQLite uses beside new.db' sweep large.json --store new.db --output new.db-$end
+done
+[ -z "$(find . -name 'kept.db-*' -o -name 'new.db*')" ] || fail "a file beside a store was written"
 rm -rf before kept.db* rows.csv measured.csv server.log link.csv hard.csv starter.json times.csv target.json run.json
 
 # What a killed command has left goes when its file is written again; what another one is writing stays.

@@ -142,4 +142,20 @@ TEST_CASE("a quantised V cache needs flash attention") {
     CHECK(findings(drafts + "-ctk q8_0 -ctv f16 -fa off") == "");
 }
 
+TEST_CASE("numbers of speculation that llama.cpp does not take") {
+    const std::string serve = "llama-server -m a.gguf -md b.gguf --spec-type draft-simple ";
+    const std::string length = "value: --spec-draft-n-max must be a whole number of at least 0, not ";
+    CHECK(findings(serve + "--spec-draft-n-max -3") == length + "-3.\n");
+    CHECK(findings(serve + "--spec-draft-n-max abc") == length + "abc.\n");
+    CHECK(findings(serve + "--spec-draft-n-max") ==
+          "missing: --spec-draft-n-max needs a value, a whole number of at least 0.\n");
+    CHECK(finds(serve + "--spec-draft-n-min -1", "value: --spec-draft-n-min must be a whole number of at least 0, not -1"));
+    CHECK(findings(serve + "--spec-draft-p-min 7.5") ==
+          "value: --spec-draft-p-min must be a number between 0 and 1, not 7.5.\n");
+    CHECK(findings(serve + "--spec-draft-n-max 3 --spec-draft-n-min 0 --spec-draft-p-min 0.75") == "");
+    CHECK(findings(serve + "--spec-draft-n-max $N") == "");
+    CHECK(finds("llama-server --spec-type ngram-simple --spec-ngram-simple-min-hits 0",
+                "value: --spec-ngram-simple-min-hits must be a whole number above 0, not 0"));
+}
+
 }  // namespace lint_llama_cpp_test

@@ -194,4 +194,31 @@ TEST_CASE("requests are those of all replicas, graphs those of each; a server fo
     CHECK(finds(drafts + "--disaggregation-mode decode --disable-cuda-graph", "downgrade: --disable-cuda-graph"));
 }
 
+TEST_CASE("numbers of speculation with which SGLang does not start") {
+    const std::string serve =
+        "python3 -m sglang.launch_server --model m --speculative-algorithm EAGLE3 --speculative-draft-model-path x ";
+    const auto triple = [&](const std::string& steps, const std::string& top_k, const std::string& tokens) {
+        return serve + "--speculative-num-steps " + steps + " --speculative-eagle-topk " + top_k +
+               " --speculative-num-draft-tokens " + tokens;
+    };
+    const std::string steps = "value: --speculative-num-steps must be a whole number above 0, not ";
+    CHECK(findings(triple("three", "1", "4")) == steps + "three.\n");
+    CHECK(findings(triple("3.5", "1", "4")) == steps + "3.5.\n");
+    CHECK(findings(triple("-3", "1", "4")) == steps + "-3.\n");
+    CHECK(findings(triple("3", "0", "4")) == "value: --speculative-eagle-topk must be a whole number above 0, not 0.\n");
+    CHECK(findings(triple("3", "1", "abc")) ==
+          "value: --speculative-num-draft-tokens must be a whole number above 0, not abc.\n");
+    CHECK(findings(triple("3", "4", "-8")) ==
+          "value: --speculative-num-draft-tokens must be a whole number above 0, not -8.\n");
+    CHECK(findings(triple("3", "1", "4") + " --speculative-num-steps 3") ==
+          "contradiction: --speculative-num-steps appears twice; only the last one counts.\n");
+    CHECK(findings(triple("3", "1", "4")) == "");
+    CHECK(findings(triple("3", "1", "$TOKENS")) == "");
+    CHECK(findings(triple("{steps}", "1", "4")) == "");
+    CHECK(finds(serve + "--speculative-num-steps --speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+                "missing: --speculative-num-steps needs a value, a whole number above 0"));
+    CHECK(finds(triple("3", "1", "4") + " --speculative-accept-threshold-single 1.5",
+                "value: --speculative-accept-threshold-single must be a number between 0 and 1, not 1.5"));
+}
+
 }  // namespace lint_sglang_test

@@ -62,4 +62,20 @@ TEST_CASE("TensorRT-LLM's graphs need the exact batch unless they are padded") {
     CHECK(finds(yaml + "cuda_graph_config: null\n", "switches CUDA graphs off"));
 }
 
+TEST_CASE("numbers of speculation that TensorRT-LLM refuses") {
+    const std::string ngram = "speculative_config:\n  decoding_type: NGram\n  max_draft_len: 4\n";
+    CHECK(findings(ngram + "  max_matching_ngram_size: 0\n") ==
+          "value: max_matching_ngram_size must be a whole number above 0, not 0.\n");
+    CHECK(findings(ngram + "  max_matching_ngram_size: 2\n") == "");
+    CHECK(finds("speculative_config:\n  decoding_type: NGram\n  max_draft_len: -1\n",
+                "value: max_draft_len must be a whole number above 0, not -1"));
+    CHECK(findings("speculative_config:\n  decoding_type: SA\n  max_draft_len: 4\n  max_matching_ngram_size: -1\n") == "");
+}
+
+TEST_CASE("a file that cannot be read is named by the flag that names it") {
+    CHECK(problem("trtllm-serve m --extra_llm_api_options cfg.yaml")
+              .starts_with("--extra_llm_api_options: cannot read cfg.yaml"));
+    CHECK(problem("trtllm-serve m --config cfg.yaml").starts_with("--config: cannot read cfg.yaml"));
+}
+
 }  // namespace lint_tensorrt_llm_test

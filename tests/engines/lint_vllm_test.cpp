@@ -221,4 +221,20 @@ TEST_CASE("a draft model runs on all ranks of its target, a head on those or one
     CHECK(findings(command("", "eagle3", "2")) == "");  // how the target is shared is not said
 }
 
+TEST_CASE("numbers of speculation that vLLM refuses, and a configuration that is given twice") {
+    const std::string eagle = R"("method": "eagle3", "model": "m", "num_speculative_tokens": 3)";
+    CHECK(findings(for_vllm(eagle + R"(, "draft_tensor_parallel_size": 0)")) ==
+          "value: draft_tensor_parallel_size must be a whole number above 0, not 0.\n");
+    CHECK(finds(for_vllm(R"("method": "eagle3", "model": "m", "num_speculative_tokens": 2.5)"),
+                "value: num_speculative_tokens must be a whole number above 0, not 2.5"));
+    CHECK(finds(for_vllm(R"("method": "suffix", "suffix_decoding_min_token_prob": 1.5)"),
+                "value: suffix_decoding_min_token_prob must be a number between 0 and 1, not 1.5"));
+    CHECK(findings(for_vllm(eagle + R"(, "draft_tensor_parallel_size": null)")) == "");
+    const std::string flag = " --speculative-config '" + for_vllm(eagle) + "'";
+    CHECK(findings("vllm serve m" + flag + flag) ==
+          "contradiction: --speculative-config appears twice; only the last one counts.\n");
+    CHECK(finds("vllm serve m" + flag + " -sc '" + for_vllm(eagle) + "'", "--speculative-config appears twice"));
+    CHECK(findings("vllm serve m" + flag) == "");
+}
+
 }  // namespace lint_vllm_test

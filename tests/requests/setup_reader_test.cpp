@@ -188,6 +188,13 @@ TEST_CASE("acceptance that cannot be is refused") {
     CHECK(acceptance_problem(R"("curve": {})").find("is empty") != std::string::npos);
     CHECK(acceptance_problem(R"("curve": {"one": 1.5})").find("must be a number of draft tokens") != std::string::npos);
     CHECK(acceptance_problem(R"("curve": {"1": 2.5})").find("must lie between 1 and 2") != std::string::npos);
+    CHECK(
+        acceptance_problem(R"("curve": {"1": 1.6, "4": 4.6})") ==
+        "in: a.curve: rises from 1.6 at 1 draft tokens to 4.6 at 4: a draft is accepted no more often than those before it, so "
+        "that 4 yield at most 3.40");
+    CHECK(acceptance_problem(R"("curve": {"1": 1.8, "2": 2.9})").find("so that 2 yield at most 2.60") != std::string::npos);
+    CHECK(acceptance_problem(R"("curve": {"1": 1.8, "01": 1.9})").find("states 1 draft tokens a second time") !=
+          std::string::npos);
     CHECK(acceptance_problem(R"("geometrik": 0.8)").find("did you mean \"geometric\"") != std::string::npos);
 }
 

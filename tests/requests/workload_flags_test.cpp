@@ -51,6 +51,10 @@ TEST_CASE("texts of flags are axes, shares and lists") {
     CHECK(accept_length_of_flag("2.9", FlagJson(4)) == tree(R"({"mean_length": 2.9, "draft_tokens": 4})"));
     CHECK(accept_length_of_flag("1.99", FlagJson(), "sglang:3,3,4") ==
           tree(R"({"measured": [{"shape": "sglang:3,3,4", "accept_length": 1.99}]})"));
+    CHECK_THROWS_WITH(accept_length_of_flag("2:1.9,2:2.4", FlagJson()), Catch::Contains("2 draft tokens appear twice"));
+    CHECK_THROWS_WITH(shares_by_name("chat:0.6,chat:0.4"), Catch::Contains("\"chat\" appears twice"));
+    CHECK_THROWS_WITH(value_of_flag(R"({"curve": {"1": 1.8, "1": 1.9}})"), Catch::Contains("curve.1: this key appears twice"));
+    CHECK_THROWS_WITH(value_of_flag("{1}"), Catch::Contains("is not JSON"));
     CHECK_THROWS_WITH(accept_length_of_flag("2.9", tree(R"({"from": 1, "to": 8})")), Catch::Contains("4:2.9"));
 }
 
@@ -154,6 +158,9 @@ TEST_CASE("problems of a workload from flags name the flag") {
                             workload_flags()) == std::vector<std::string>{"--device: there is none",
                                                                           "--acceptance: per_position: is 2",
                                                                           "--batch: value: is 0", "--max-tpot-ms: is -1"});
+    const std::string curve = "flags: drafters[0].acceptance.curve.4: must lie between 1 and 5";
+    CHECK(in_terms_of_flags({curve}, workload_flags()).front().starts_with("--accept-length at 4 draft tokens: "));
+    CHECK(in_terms_of_flags({curve}, workload_flags(), false).front().starts_with("--acceptance: curve.4: "));
 }
 
 TEST_CASE("paths of an input move with it, names and shapes stay") {

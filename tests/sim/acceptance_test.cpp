@@ -231,4 +231,13 @@ TEST_CASE("what is never accepted goes on so") {
     CHECK(Acceptance::curve({{1, 1.8}, {3, 3.4}}).position(3) == Approx(0.8));
 }
 
+TEST_CASE("lengths that go together are kept, however steep the gap before them") {
+    // 0.75 a draft up to 8, and 0.73 up to 16: as curves fall the eighth would be accepted less often than those after it.
+    const Acceptance curve = Acceptance::curve({{8, 7.0}, {16, 12.84}});
+    CHECK(curve.accept_length(8) == Approx(7.0));
+    CHECK(curve.accept_length(16) == Approx(12.84));
+    CHECK(curve.position(8) == Approx(0.73));
+    CHECK(curve.problems().empty());
+}
+
 }  // namespace acceptance_test

@@ -478,4 +478,19 @@ TEST_CASE("where a device has neither the asked family of kernels nor one of our
     CHECK(calibration.law(KernelClass::gemm, NumberFormat::bf16, "two") == &calibration.kernels[1].law);
 }
 
+TEST_CASE("a device draws no more than its board, and no board a hundred kilowatts") {
+    CHECK(device_with([](Device& d) { d.board_power = Watts(1e5); }) == 0);
+    CHECK(device_with([](Device& d) { d.board_power = Watts(1.001e5); }) == 1);
+    CHECK(device_with([](Device& d) { d.idle_power = Watts(1.001e5); }) == 1);
+    const auto with_active = [](double active) {
+        return device_with([&](Device& d) {
+            d.board_power = Watts(300.0);
+            d.idle_power = Watts(50.0);
+            d.active_power = Watts(active);
+        });
+    };
+    CHECK(with_active(250.0) == 0);
+    CHECK(with_active(250.1) == 1);
+}
+
 }  // namespace limits_test

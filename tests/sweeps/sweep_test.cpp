@@ -233,4 +233,37 @@ TEST_CASE("as many threads as asked for, or else as the machine has") {
     CHECK(thread_count(0) == std::max(1u, std::thread::hardware_concurrency()));
 }
 
+TEST_CASE("more batches than one grid keeps are priced in parts: each point once, in order, as by itself") {
+    DesignSpace space = small_space();
+    space.variants.resize(1);
+    space.context = {1024.0};
+    space.batch.clear();
+    for (int batch = 1; batch <= 140'000; ++batch) {  // 8 shapes of each: more than 2^20 points
+        space.batch.push_back(batch);
+    }
+    std::uint64_t seen = 0, wrong = 0;
+    SweepOptions options;
+    options.threads = 1;
+    options.visit = [&](const SweepChunk& chunk) {
+        wrong += chunk.first == seen ? 0 : 1;
+        for (std::size_t i = 0; i < chunk.batch.size(); ++i, ++seen) {
+            const std::size_t batch = seen / space.speculation.size(), shape = seen % space.speculation.size();
+            wrong += chunk.batch[i] == space.batch[batch] && chunk.speculation[i] == space.speculation[shape] ? 0 : 1;
+            if (seen % 9973 == 0) {
+                const sim::RoundEstimate alone =
+                    sim::evaluate(chunk.round, {chunk.speculation[i], chunk.batch[i], chunk.context[i]});
+                wrong += alone.round == chunk.estimates[i].round ? 0 : 1;
+            }
+        }
+    };
+    run_sweep(space, options);
+    CHECK(seen == space.size());
+    CHECK(wrong == 0);
+    space.conditions = {{{}, "batch >= 139991"}};
+    options.visit = nullptr;
+    const SweepSummary last_ten = run_sweep(space, options);
+    CHECK(last_ten.points == 10 * space.speculation.size());
+    CHECK(last_ten.best.front().batch >= 139'991.0);
+}
+
 }  // namespace sweep_test

@@ -265,6 +265,28 @@ TEST_CASE("bad files are answered with sentences that name file and row") {
     CHECK(requests::read_serving_rows(no_number, notes).size() == 1);
     CHECK(notes.back() ==
           "treeline-bad.csv: row 2 (line 3): isl: must be a number of at least 1, not \"many\"; this row is left out");
+    const auto bad_rows_of = [&](const std::string& fields) {
+        std::vector<std::string> bad_rows;
+        requests::read_serving_rows(written("bad.csv",
+                                            "id,backend,backend_version,model,system,precision,isl,osl,batch_size,tp,tpot_ms\n"
+                                            "x,vllm,0.12.0,m,d,bf16,1000,200,8,1,7.4\ny," +
+                                                fields + ",1000,200,8,1,7.4\n"),
+                                    notes, &bad_rows, &parts().names);
+        return bad_rows.empty() ? std::string() : bad_rows.front();
+    };
+    for (const char* format : {"fp9", "bf17", "none", ""}) {
+        CHECK(bad_rows_of(std::string("vllm,0.12.0,m,d,") + format) ==
+              "treeline-bad.csv: row 2 (line 3): precision: must be a number format such as bf16, fp8, int4 or nvfp4, not \"" +
+                  std::string(format) + "\"; this row is left out");
+    }
+    CHECK(bad_rows_of("vllm,abc,m,d,bf16").find("backend_version: names no version that is known: \"abc\"") !=
+          std::string::npos);
+    CHECK(bad_rows_of("vllm@0.5,,m,d,bf16").find("backend: names a version") != std::string::npos);
+    for (const char* good :
+         {"vllm,,m,d,bfloat16", "vllm,nightly-5b8c30d62b754b57,m,d,fp8_block", "trtllm,gpt-oss-dev,m,d,nvfp4",
+          "sglang,glm5-hopper,m,d,int4_wo", "llama.cpp,b9987,m,d,q4_k_m", "trtllm,1.2.0rc6.post2,m,d,fp8"}) {
+        CHECK(bad_rows_of(good) == "");
+    }
     const fs::path no_speed = written("bad.json", speculation(R"(, "speedup": "fast")"));
     CHECK(problem_of([&] {
               requests::read_speculation_rows(no_speed, notes);
@@ -356,6 +378,19 @@ TEST_CASE("a row may say its ranks in one word, and counts once") {
     CHECK(requests::read_speculation_rows(written("twice.json", twice), notes, &left_out).size() == 1);
     REQUIRE(left_out.size() == 1);
     CHECK(left_out.front().find("the same as an earlier row") != std::string::npos);
+}
+
+TEST_CASE("a step that no device multiplies in its time is a slip of the unit, not a prefix cache") {
+    const auto reason = [](const std::string& batch, const std::string& time) {
+        const MeasuredPoints read =
+            points_in(serving_header + "x,vllm,llama-3.1-8b,h100-sxm,bf16,1000,200," + batch + ",1,20," + time + "\n");
+        return read.left_out.empty() ? std::string() : read.left_out.front().reason;
+    };
+    CHECK(reason("8", "7.4") == "");
+    CHECK(reason("8", "0.0074") == impossible_time);
+    CHECK(reason("100000", "7.4") == impossible_time);
+    // 256 answers in 7.4 ms take 0.56 of the peak; with their prompts, six times as much.
+    CHECK(reason("256", "7.4") == "prompts were not all computed (a prefix cache)");
 }
 
 }  // namespace measured_rows_test

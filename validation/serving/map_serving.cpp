@@ -82,13 +82,17 @@ const ExclusionEntry* exclusion_of(const ServingRun& row, const MeasuredPoint& p
     return found == table.exclusions.end() ? nullptr : &*found;
 }
 
-/// Share of the peak that the products with weights of prompts and answers take over the whole time of a request.
-double least_utilisation(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
+/// Share of the peak that the products with weights of `tokens` of each request take over these seconds.
+double utilisation(double tokens, double seconds, const MeasuredPoint& point, const ServingParts& parts) {
     const sim::Device& device = parts.devices.at(point.device);
-    const double flops = 2.0 * static_cast<double>(sim::active_body_parameters(parts.models.at(point.model))) *
-                         (row.prompt_tokens + row.output_tokens);
-    const double seconds = 1e-3 * (row.output_tokens * row.tpot_ms + row.ttft_ms.value_or(0.0));
+    const double flops = 2.0 * static_cast<double>(sim::active_body_parameters(parts.models.at(point.model))) * tokens;
     return point.batch * flops / seconds / (point.cut.devices() * device.peak_for(point.precision.math).value());
+}
+
+/// That of prompts and answers over the whole time of a request.
+double least_utilisation(const ServingRun& row, const MeasuredPoint& point, const ServingParts& parts) {
+    const double seconds = 1e-3 * (row.output_tokens * row.tpot_ms + row.ttft_ms.value_or(0.0));
+    return utilisation(row.prompt_tokens + row.output_tokens, seconds, point, parts);
 }
 
 /// How a run's engine was started: all but device and load.
@@ -159,6 +163,10 @@ Unmapped rule_against(const ServingRun& row, const MeasuredPoint& point, const S
     }
     if (row.ttft_ms.value_or(0.0) > longest_ttft_ms) {
         return {"requests queued (time to first token above 2 s)", fmt::format("{:.0f} ms", *row.ttft_ms)};
+    }
+    // A prefix cache spares prompts, and no answers.
+    if (const double share = utilisation(1.0, 1e-3 * row.tpot_ms, point, parts); share > 1.0) {
+        return {impossible_time, fmt::format("{:.1f} times the peak", share)};
     }
     const double most = sim::bits_of(point.precision.math) < 16.0 ? most_narrow_utilisation : most_utilisation;
     if (const double share = least_utilisation(row, point, parts); share > most) {

@@ -133,6 +133,9 @@ SpeculationRow completed(SpeculationRow row, const NameTable& names, std::vector
 struct Unmapped {
     std::string reason, detail;
 };
+/// Of rows whose tokens take more products than the devices can do in their time.
+inline constexpr const char* impossible_time =
+    "faster than the device multiplies: check the unit of tpot_ms, the batch and the model";
 template <class T>
 using Mapped = std::variant<T, Unmapped>;
 
