@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "engines/definition.h"
+#include "engines/parallel_flags.h"
 #include "text/wording.h"
 
 namespace treeline::engines {
@@ -25,6 +26,12 @@ bool has_latent_or_windowed_attention(const sim::Model& model) {
         }
     }
     return false;
+}
+
+/// Whether a schedule by batch applies to the drafter; attention data parallelism drops it.
+bool takes_lengths(const Engine& engine, const sim::RoundSetup& setup) {
+    const EngineDrafter* drafter = engine.drafter(kind_of(setup.drafter));
+    return drafter != nullptr && drafter->scheduled && !has_groups(setup.platform);
 }
 
 bool takes_word(const ModelRule& rule, const std::string& word) {
@@ -58,7 +65,7 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind) {
 
 std::optional<ModelRule> model_rule(const Engine& engine, const sim::Model& target) {
     for (const ModelRule& rule : dialect_of(engine).model_rules) {
-        if (rule.covers(target)) {
+        if ((rule.until.empty() || engine.numbers() < rule.until) && rule.covers(target)) {
             return rule;
         }
     }
@@ -74,10 +81,12 @@ std::string word_for(const Engine& engine, const EngineDrafter& drafter, const s
 std::string model_problem(const Engine& engine, DrafterKind kind, const sim::Model& target) {
     const std::optional<ModelRule> rule = model_rule(engine, target);
     const EngineDrafter* drafter = engine.drafter(kind);
-    return !rule || drafter == nullptr || takes_word(*rule, word_for(engine, *drafter, target))
-               ? ""
-               : fmt::format("{} drafts for {} with {} alone ({})", engine.label(), rule->models,
-                             text::listed(rule->words, "and"), rule->source);
+    if (!rule || drafter == nullptr || takes_word(*rule, word_for(engine, *drafter, target))) {
+        return "";
+    }
+    return rule->words.empty() ? fmt::format("{} drafts nothing for {} ({})", engine.label(), rule->models, rule->source)
+                               : fmt::format("{} drafts for {} with {} alone ({})", engine.label(), rule->models,
+                                             text::listed(rule->words, "and"), rule->source);
 }
 
 std::vector<RollbackChoice> rollbacks_at(const Engine& engine, const sim::Model& target, const sim::Stack& stack) {
@@ -107,15 +116,41 @@ std::string rollback_problem(const Engine& engine, const sim::RoundSetup& setup)
                        others.empty() ? "" : fmt::format(" (it has {})", fmt::join(others, ", ")));
 }
 
-bool is_translated(const sim::Drafter& drafter) {
-    const auto* model = std::get_if<sim::IndependentDrafter>(&drafter);
-    return model != nullptr && model->translated;
+bool is_translated(const Engine& engine, const sim::RoundSetup& setup) {
+    const auto* drafter = std::get_if<sim::IndependentDrafter>(&setup.drafter);
+    if (drafter == nullptr || drafter->translated) {
+        return drafter != nullptr;
+    }
+    const auto needs_equal_rows = dialect_of(engine).needs_equal_rows;
+    const sim::Count rows = drafter->model.vocabulary_size;
+    return needs_equal_rows != nullptr && needs_equal_rows(engine) && rows > 0 && rows != setup.target.vocabulary_size;
 }
 
-std::string translation_problem(const Engine& engine, const sim::Drafter& drafter) {
-    return !is_translated(drafter) || dialect_of(engine).translates(engine)
-               ? ""
-               : fmt::format("{} does not translate tokens of a drafter with another vocabulary", engine.label());
+std::string translation_problem(const Engine& engine, const sim::RoundSetup& setup) {
+    if (!is_translated(engine, setup) || dialect_of(engine).translates(engine)) {
+        return "";
+    }
+    const auto& drafter = std::get<sim::IndependentDrafter>(setup.drafter);
+    return drafter.translated
+               ? fmt::format("{} does not translate tokens of a drafter with another vocabulary", engine.label())
+               : fmt::format(
+                     "{} ends at the start where the draft model's embedding has another number of rows than the "
+                     "target's: {} and {}",
+                     engine.label(), drafter.model.vocabulary_size, setup.target.vocabulary_size);
+}
+
+std::string schedule_problem(const Engine& engine, const sim::RoundSetup& setup) {
+    const auto problem = dialect_of(engine).schedule_problem;
+    return takes_lengths(engine, setup) && problem != nullptr ? problem(engine, setup) : "";
+}
+
+bool changes_lengths(const Engine& engine, const sim::RoundSetup& setup) {
+    return takes_lengths(engine, setup) && schedule_problem(engine, setup).empty();
+}
+
+std::string load_problem(const Engine& engine, const sim::Model& target) {
+    const auto problem = dialect_of(engine).load_problem;
+    return problem == nullptr ? "" : problem(engine, target);
 }
 
 sim::DraftedTrees drafted_trees(const Engine& engine, DrafterKind kind, const sim::Model& target) {

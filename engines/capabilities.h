@@ -1,6 +1,7 @@
 // What an engine can draft, and why it cannot draft the rest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 
 namespace treeline::engines {
 
+struct ModelRule;  // definition.h
+
 /// Why the engine does not run on the device, as a sentence about it; empty if it does, or where the device says no
 /// compute capability.
 std::string device_problem(const Engine& engine, const sim::Device& device);
@@ -19,6 +22,8 @@ std::string device_problem(const Engine& engine, const sim::Device& device);
 /// Why the engine does not run this kind of drafter, as a sentence; empty if it does.
 std::string drafter_problem(const Engine& engine, DrafterKind kind);
 
+/// The first rule of the engine at its version that covers the target.
+std::optional<ModelRule> model_rule(const Engine& engine, const sim::Model& target);
 /// Why the engine drafts otherwise for this model alone, as a sentence; empty if it does not.
 std::string model_problem(const Engine& engine, DrafterKind kind, const sim::Model& target);
 /// The value that selects a drafter for this target, which may be another name of the same method.
@@ -36,10 +41,20 @@ std::vector<RollbackChoice> rollbacks_at(const Engine& engine, const sim::Model&
 /// Why the engine does not take the flag with which it would roll back so, as a sentence; empty if it does, or needs none.
 std::string rollback_problem(const Engine& engine, const sim::RoundSetup& setup);
 
-/// Whether the drafter has another vocabulary than its target, so that its tokens are translated.
-bool is_translated(const sim::Drafter& drafter);
+/// Whether the engine translates the drafter's tokens, or would have to: it has another vocabulary than its target, or the same
+/// in embeddings of another number of rows, which some engines refuse.
+bool is_translated(const Engine& engine, const sim::RoundSetup& setup);
 /// Why the engine cannot translate them, as a sentence; empty if it can, or need not.
-std::string translation_problem(const Engine& engine, const sim::Drafter& drafter);
+std::string translation_problem(const Engine& engine, const sim::RoundSetup& setup);
+
+/// Whether it is told a draft length for each batch for this drafter here.
+bool changes_lengths(const Engine& engine, const sim::RoundSetup& setup);
+/// Why it is told one where its drafter takes one for each batch, as a clause; empty where that is not so, or under attention
+/// data parallelism.
+std::string schedule_problem(const Engine& engine, const sim::RoundSetup& setup);
+
+/// Why the engine does not load a model, as a clause about it; empty if nothing is known against it.
+std::string load_problem(const Engine& engine, const sim::Model& target);
 
 /// The trees that it drafts with this drafter for this target.
 sim::DraftedTrees drafted_trees(const Engine& engine, DrafterKind kind, const sim::Model& target);

@@ -40,6 +40,19 @@ void name_in_format(Checkpoints& names, const sim::Model& target, const std::str
     }
 }
 
+/// Checkpoints that their authors store for mamba_ssm. Of the first Mamba they publish others beside them, of Mamba-2 none
+/// (transformers, pull request 37951; vLLM, 6484).
+void remark_on_mamba_ssm(Checkpoints& names, const std::string& repository) {
+    if (!repository.starts_with("state-spaces/mamba") || repository.ends_with("-hf")) {
+        return;
+    }
+    names.remarks.push_back(repository.starts_with("state-spaces/mamba2")
+                                ? fmt::format("{} is stored for mamba_ssm: convert it to Hugging Face's format first "
+                                              "(convert_mamba2_ssm_checkpoint_to_pytorch.py of transformers)",
+                                              repository)
+                                : fmt::format("{0} is stored for mamba_ssm: {0}-hf is in Hugging Face's format", repository));
+}
+
 }  // namespace
 
 Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine) {
@@ -68,6 +81,11 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine)
         }
     }
     names.drafter = drafter.empty() ? names.drafter : drafter;
+    for (const std::string& repository : {target.repository, drafter}) {
+        if (!dialect_of(engine).loads_gguf) {
+            remark_on_mamba_ssm(names, repository);
+        }
+    }
     if (const std::string release = text::release_in(drafter); !release.empty() && release != text::release_in(names.target)) {
         names.remarks.push_back(fmt::format("the drafter was trained for the release of {}: serve that one", release));
     }

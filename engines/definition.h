@@ -16,6 +16,7 @@
 #include "engines/flag_plan.h"
 #include "engines/lint_input.h"
 #include "engines/round_habits.h"
+#include "engines/scale_blocks.h"
 #include "sim/placement.h"
 #include "sim/platform.h"
 #include "sweeps/measurement_plan.h"
@@ -40,8 +41,9 @@ struct ModelRule {
     std::string_view models;                     ///< as people call them: "DeepSeek-V4"
     bool (*covers)(const sim::Model& target);    ///< by its layers
     bool (*names)(std::string_view small_name);  ///< by a repository or path in small letters
-    std::vector<std::string> words;              ///< the only values of the key that selects the method
+    std::vector<std::string> words = {};         ///< the only values of the key that selects the method; empty: it takes none
     std::string_view width_flag = {};            ///< that must be given with 1, as the check comes before defaults
+    text::Version until = {};                    ///< the first version without the rule; empty: all have it
     std::string_view source;
 };
 
@@ -70,11 +72,20 @@ struct Dialect {
     std::pair<std::string_view, std::string_view> alias = {};
     /// Whether it translates the tokens of a draft model with another vocabulary.
     bool (*translates)(const Engine& engine);
+    /// Whether it refuses draft models whose embeddings have another number of rows than the target's, although the tokens are
+    /// the same; null: it does not.
+    bool (*needs_equal_rows)(const Engine& engine) = nullptr;
     EngineFlags (*write)(FlagPlan plan);
     /// habits_of()
     EngineHabits (*habits)(const Engine& engine, const sim::RoundSetup& setup);
     /// parallel_problem()
     std::string (*parallel_problem)(const Engine& engine, DrafterKind drafter, const sim::Platform& platform);
+    /// block_problem(); null: it is not known what becomes of such cuts.
+    CutProblem (*block_problem)(const Engine& engine, const CutBlocks& cut, const sim::Device& device) = nullptr;
+    /// Why it is told one draft length where its drafter takes one for each batch, as a clause; null: it is told all of them.
+    std::string (*schedule_problem)(const Engine& engine, const sim::RoundSetup& setup) = nullptr;
+    /// Why it does not load a model, as a clause about it; null: nothing is known but what its age tells.
+    std::string (*load_problem)(const Engine& engine, const sim::Model& target) = nullptr;
     /// usual_requests()
     double (*usual_requests)(const sim::Platform& platform);
     std::string_view requests_option;  ///< that says how many run at once

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "engines/capabilities.h"
 #include "engines/check_commands.h"
 #include "engines/checkpoints.h"
 #include "engines/engine.h"
@@ -133,10 +134,12 @@ Exported batch_and_context(const ExportInput& input) {
     }
     config["num_speculative_tokens"] = std::max(1, longest);
     config["num_speculative_tokens_per_batch_size"] = ranges;
+    const std::string runner = schedule_problem(engine, input.variant.setup);
     return {config.dump() + "\n",
             "entries are [batch from, to, context from, to, draft tokens]; only vLLM with pull request 48944 reads them, "
             "released versions "
-            "take three items (treeline recommend --engine vllm)"};
+            "take three items (treeline recommend --engine vllm)" +
+                (runner.empty() ? "" : "; " + runner)};
 }
 
 /// Steps per second of the recommended length, by tokens of the batch: SGLang takes the entry at or below.

@@ -9,6 +9,7 @@
 #include "engines/capabilities.h"
 #include "engines/definition.h"
 #include "engines/memory_share.h"
+#include "engines/scale_blocks.h"
 #include "sim/placement.h"
 #include "text/version.h"
 
@@ -119,8 +120,12 @@ bool is_of_others(const sim::DraftAcceptance& acceptance) {
            acceptance.origin == sim::AcceptanceOrigin::kind_of_drafter;
 }
 
-/// An engine loads no model whose architecture it was published before.
-void remark_on_age(FlagPlan& plan) {
+/// An engine loads no model whose architecture it was published before, nor every other one.
+void remark_on_loading(FlagPlan& plan) {
+    if (const std::string problem = load_problem(*plan.engine, plan.target); !problem.empty()) {
+        remark(plan, fmt::format("{} will not load {}: {}", plan.engine->label(), plan.target.name, problem));
+        return;
+    }
     const std::optional<Release> next = plan.engine->followed_by();
     const std::string& since = plan.target.architecture_since;
     if (next && !since.empty() && next->month <= since) {
@@ -148,7 +153,7 @@ void remark_on_deployment(FlagPlan& plan) {
         remark(plan, fmt::format("{:.0f} devices are {:.0f} hosts of {:.0f}: start it on each, and tell them of each other",
                                  plan.platform.devices(), hosts, of_a_host));
     }
-    remark_on_age(plan);
+    remark_on_loading(plan);
 }
 
 /// Whether a server caches keys and values so without a flag, in whichever format of 16 bits.
@@ -195,12 +200,18 @@ FlagPlan deployment_of(const sweeps::Variant& variant, const Engine& engine, dou
     return plan;
 }
 
+/// Why the engine does not serve the target there, whatever drafts, as a sentence; empty if it does.
+std::string server_problem(const sweeps::Variant& variant, const Engine& engine) {
+    const std::string device = device_problem(engine, variant.setup.platform.device);
+    return device.empty() ? cut_problem(engine, variant.setup) : device;
+}
+
 /// Why the engine does not draft this on that platform, as a sentence; empty if it does.
 std::string why_not_drafted(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation) {
     const sim::Drafter& drafter = variant.setup.drafter;
     const DrafterKind kind = kind_of(drafter);
     for (const std::string& problem : {drafter_problem(engine, kind), model_problem(engine, kind, variant.setup.target),
-                                       rollback_problem(engine, variant.setup), translation_problem(engine, drafter),
+                                       rollback_problem(engine, variant.setup), translation_problem(engine, variant.setup),
                                        tree_problem(engine, kind, speculation, variant.setup.target),
                                        parallel_problem(engine, kind, variant.setup.platform)}) {
         if (!problem.empty()) {
@@ -215,8 +226,8 @@ void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
     const sim::Drafter& drafter = variant.setup.drafter;
     plan.drafter = *plan.engine->drafter(kind_of(drafter));
     plan.drafter->word = word_for(*plan.engine, *plan.drafter, plan.target);
-    plan.translated = is_translated(drafter);
-    plan.drafter->scheduled = plan.drafter->scheduled && !has_groups(plan.platform);  // which drop schedules by batch
+    plan.translated = is_translated(*plan.engine, variant.setup);
+    plan.drafter->scheduled = changes_lengths(*plan.engine, variant.setup);
     const auto& rollback_flags = plan.platform.stack.states.rollback_flags;
     if (const auto flag = rollback_flags.find(variant.setup.rollback); flag != rollback_flags.end()) {
         plan.rollback_flag = plan.engine->flag_at(flag->second);
@@ -234,8 +245,19 @@ void remark_on_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
     }
 }
 
+/// A drafter of the target's own vocabulary whose tokens are mapped all the same.
+void remark_on_rows(FlagPlan& plan, const sweeps::Variant& variant) {
+    const auto* drafter = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
+    if (plan.translated && drafter != nullptr && !drafter->translated) {
+        remark(plan, fmt::format("the draft model's embedding has {} rows, the target's {}: the flags map tokens, and {} then "
+                                 "drafts greedily",
+                                 drafter->model.vocabulary_size, plan.target.vocabulary_size, plan.engine->title));
+    }
+}
+
 /// What is not known of the layers that draft.
 void remark_on_layers(FlagPlan& plan, const sweeps::Variant& variant) {
+    remark_on_rows(plan, variant);
     const DrafterKind kind = plan.drafter->kind;
     if (kind == DrafterKind::mtp && plan.longest() > 1 && !plan.target.mtp_layers &&
         dialect_of(*plan.engine).one_draft_a_module) {
@@ -305,7 +327,7 @@ double planned_requests(const sweeps::Recommendation& recommendation) {
 PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine& engine) {
     const sweeps::Candidate& best = recommendation.candidates.front();
     const sweeps::Variant& variant = recommendation.variants[best.variant];
-    if (std::string problem = device_problem(engine, variant.setup.platform.device); !problem.empty()) {
+    if (std::string problem = server_problem(variant, engine); !problem.empty()) {
         return {{}, std::move(problem)};
     }
     FlagPlan plan = deployment_of(variant, engine, planned_requests(recommendation));
@@ -327,6 +349,9 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
         if (!plan_drafting(plan, recommendation, best)) {
             return {{}, "no chain of drafts pays at any batch size"};
         }
+        if (recommendation.traffic.points.size() > 1) {
+            remark(plan, schedule_problem(engine, variant.setup));
+        }
         remark_on_layers(plan, variant);
     }
     remark_on_links(plan);
@@ -337,7 +362,7 @@ PlanResult plan_flags(const sweeps::Recommendation& recommendation, const Engine
 
 PlanResult plan_of_shape(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation,
                          int draft_tokens, double requests) {
-    if (std::string problem = device_problem(engine, variant.setup.platform.device); !problem.empty()) {
+    if (std::string problem = server_problem(variant, engine); !problem.empty()) {
         return {{}, std::move(problem)};
     }
     FlagPlan plan = deployment_of(variant, engine, requests);

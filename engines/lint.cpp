@@ -1,6 +1,7 @@
 #include "engines/lint.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -82,7 +83,9 @@ void take_config_file(LintInput& input, const ReadFile& read_file) {
     words.insert(first, added.begin(), added.end());
 }
 
-LintResult lint_server(LintInput input, const Engine& engine, bool asked, const ReadFile& read_file) {
+LintResult lint_server(LintInput input, const Engine& engine, bool asked, const ReadFile& read_file,
+                       const FindModel& find_model) {
+    input.find_model = find_model;
     const ReadFile read_or_written = [&](const std::string& path) {
         const auto written = input.written.find(path.substr(path.starts_with("./") ? 2 : 0));
         return written == input.written.end() ? read_file(path) : written->second;
@@ -135,10 +138,12 @@ void name_server(LintResult& result, const std::string& server) {
 }
 
 /// Adds what is found in another server of the same text. The engine that is asked for is that of servers that run it.
-void add_server(const LintInput& server, const std::optional<Engine>& asked, const ReadFile& read_file, LintResult& result) {
+void add_server(const LintInput& server, const std::optional<Engine>& asked, const ReadFile& read_file,
+                const FindModel& find_model, LintResult& result) {
     try {
         const bool is_asked = asked && (!server.engine || *server.engine == asked->name);
-        LintResult other = lint_server(server, engine_of(server, is_asked ? asked : std::nullopt), is_asked, read_file);
+        LintResult other =
+            lint_server(server, engine_of(server, is_asked ? asked : std::nullopt), is_asked, read_file, find_model);
         name_server(other, server.server);
         const auto same = [&](const Engine& known) { return known.label() == other.engine.label(); };
         if (!same(result.engine) && std::none_of(result.other_engines.begin(), result.other_engines.end(), same)) {
@@ -153,15 +158,21 @@ void add_server(const LintInput& server, const std::optional<Engine>& asked, con
 
 }  // namespace
 
-LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file) {
+LintResult lint(const std::string& text, const std::optional<Engine>& asked, const ReadFile& read_file,
+                const FindModel& find_model) {
+    std::map<std::string, std::optional<sim::Model>> known;  // a look-up may read a catalogue
+    const FindModel find_once = [&](const std::string& name) {
+        const auto found = known.find(name);
+        return found != known.end() ? found->second : known.emplace(name, find_model(name)).first->second;
+    };
     const LintInput input = read_lint_input(text);
-    LintResult result = lint_server(input, engine_of(input, asked), asked.has_value(), read_file);
+    LintResult result = lint_server(input, engine_of(input, asked), asked.has_value(), read_file, find_once);
     if (!input.others.empty()) {
         name_server(result, input.server);
         result.form = fmt::format("{} servers", 1 + input.others.size());
     }
     for (const LintInput& other : input.others) {
-        add_server(other, asked, read_file, result);
+        add_server(other, asked, read_file, find_once, result);
     }
     return result;
 }

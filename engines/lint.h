@@ -8,6 +8,7 @@
 
 #include "engines/engine.h"
 #include "sim/enum_names.h"
+#include "sim/model.h"
 
 namespace treeline::engines {
 
@@ -47,10 +48,15 @@ struct LintResult {
 
 /// The content of a file that the configuration names; nothing if it cannot be read.
 using ReadFile = std::function<std::optional<std::string>(const std::string&)>;
+/// The model that a configuration names by a repository; nothing of one that is not known.
+using FindModel = std::function<std::optional<sim::Model>(const std::string&)>;
 
 /// Reads vLLM's speculative config (JSON, YAML or a whole command line), SGLang's command line, adaptive config or cost file,
 /// TensorRT-LLM's YAML, llama.cpp's command line, and what `pasted()` writes. Without `engine` the content decides which engine
-/// it is for, at its newest version. Throws InputError if the text is none of these or cannot be parsed.
-LintResult lint(const std::string& text, const std::optional<Engine>& engine, const ReadFile& read_file);
+/// it is for, at its newest version. What an engine refuses of a model is found where `find_model` knows it. Throws InputError
+/// if the text is none of these or cannot be parsed.
+LintResult lint(
+    const std::string& text, const std::optional<Engine>& engine, const ReadFile& read_file,
+    const FindModel& find_model = [](const std::string&) { return std::nullopt; });
 
 }  // namespace treeline::engines

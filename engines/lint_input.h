@@ -38,10 +38,14 @@ struct LintInput {
     std::vector<LintInput> others;     ///< further servers that the text starts with drafts
     bool prefills = false;             ///< it reads prompts for servers that decode, and runs no rounds
     bool of_keys = false;              ///< flags of the command were keys of a file, without dashes
+    FindModel find_model = {};         ///< what lint() was given
 };
 
 /// Throws InputError if the text is neither a command line nor an object in JSON or YAML.
 LintInput read_lint_input(const std::string& text);
+
+/// The model that a command serves, by its name; nothing where it names none, or none that is known.
+std::optional<sim::Model> served_model(const LintInput& input);
 
 /// Parses JSON as engines do; throws an InputError that says where it stops being JSON. `name` is what messages call the text.
 nlohmann::ordered_json parse_json(const std::string& text, const std::string& name, std::vector<std::string>& repeated);

@@ -8,15 +8,16 @@
 #include "engines/checkpoints.h"
 #include "engines/definition.h"
 #include "engines/parallel_flags.h"
+#include "engines/scale_blocks.h"
 #include "text/input_error.h"
 #include "text/version.h"
 
 namespace treeline::engines {
 namespace {
 
-sweeps::Switching switching_of(const Engine& engine, const EngineDrafter* drafter, const sim::Platform& platform) {
-    const bool lengths = drafter != nullptr && drafter->scheduled && !has_groups(platform);
-    return engine.schedule != ScheduleForm::none && lengths ? sweeps::Switching::lengths : sweeps::Switching::nothing;
+sweeps::Switching switching_of(const Engine& engine, const sim::RoundSetup& setup) {
+    return engine.schedule != ScheduleForm::none && changes_lengths(engine, setup) ? sweeps::Switching::lengths
+                                                                                   : sweeps::Switching::nothing;
 }
 
 /// Chained modules for multi-token prediction draft one token each in vLLM and llama.cpp; vLLM would take multiples of their
@@ -33,16 +34,15 @@ void keep_what_runs(sweeps::Variant& variant, const Engine& engine) {
     const DrafterKind kind = kind_of(variant.setup.drafter);
     sim::Platform& platform = variant.setup.platform;
     variant.problem = drafter_problem(engine, kind);
-    for (const std::string& problem :
-         {model_problem(engine, kind, variant.setup.target), rollback_problem(engine, variant.setup),
-          translation_problem(engine, variant.setup.drafter)}) {
+    for (const std::string& problem : {model_problem(engine, kind, variant.setup.target),
+                                       rollback_problem(engine, variant.setup), translation_problem(engine, variant.setup)}) {
         variant.problem = variant.problem.empty() ? problem : variant.problem;
     }
     if (const std::string cut = parallel_problem(engine, kind, platform); variant.problem.empty() && !cut.empty()) {
         variant.problem = fmt::format("{} {}", engine.title, cut);
     }
     platform.stack.drafts.drafted_trees = drafted_trees(engine, kind, variant.setup.target);
-    variant.switching = switching_of(engine, engine.drafter(kind), platform);
+    variant.switching = switching_of(engine, variant.setup);
     limit_to_modules(variant, engine);
 }
 
@@ -147,9 +147,31 @@ std::vector<sweeps::Exclusion> missing_shapes(const sweeps::Workload& workload) 
     return missing;
 }
 
+/// Takes the cuts away in which an engine does not run the target, whatever drafts. Throws InputError where that leaves none.
+void leave_out_cuts(sweeps::RecommendInput& input) {
+    std::vector<sweeps::Exclusion>& excluded = input.workload.excluded;
+    const std::size_t others = excluded.size();
+    std::erase_if(input.workload.variants, [&](const sweeps::Variant& variant) {
+        const std::optional<Engine> engine = priced_engine(variant.setup.platform);
+        std::string problem = engine ? cut_problem(*engine, variant.setup) : "";
+        const bool left_out = !problem.empty();
+        const std::string label = variant.labels.platform();
+        const bool known = std::any_of(excluded.begin() + static_cast<std::ptrdiff_t>(others), excluded.end(),
+                                       [&](const sweeps::Exclusion& each) { return each.label == label; });
+        if (left_out && !known) {
+            excluded.push_back({label, std::move(problem), sweeps::Exclusion::no_variant});
+        }
+        return left_out;
+    });
+    if (input.workload.variants.empty() && excluded.size() > others) {
+        throw text::InputError({fmt::format("{}: {}", excluded[others].label, excluded[others].reason)});
+    }
+}
+
 }  // namespace
 
 void keep_what_engines_run(sweeps::RecommendInput& input, MissingShapes shapes) {
+    leave_out_cuts(input);
     for (sweeps::Variant& variant : input.workload.variants) {
         const std::optional<Engine> engine = priced_engine(variant.setup.platform);
         if (engine && !variant.plain()) {

@@ -34,6 +34,14 @@ bool has_sparse_attention(const sim::Model& target) {
     });
 }
 
+bool has_other_states(const sim::Model& target) {
+    return any_block(target, [](const sim::Block& block) {
+        const auto* delta = std::get_if<sim::GatedDelta>(&block.kind);
+        return std::holds_alternative<sim::Mamba1>(block.kind) || std::holds_alternative<sim::Mamba2>(block.kind) ||
+               (delta != nullptr && delta->decay_rank > 0);
+    });
+}
+
 bool is_looked_up(const sim::RoundSetup& setup) {
     return kind_of(setup.drafter) == DrafterKind::ngram || kind_of(setup.drafter) == DrafterKind::suffix;
 }

@@ -35,6 +35,10 @@ bool has_whole_latents(const sim::Model& target);
 /// Attention that picks what it reads, or reads compressed entries (DeepSeek-V3.2, V4).
 bool has_sparse_attention(const sim::Model& target);
 
+/// Recurrent states other than those of a delta rule whose decay is one number a head (Qwen3-Next, Qwen3.5): Mamba's, and those
+/// with a decay of each channel.
+bool has_other_states(const sim::Model& target);
+
 /// Whether drafts are looked up in the text or in a table: no pass of a model.
 bool is_looked_up(const sim::RoundSetup& setup);
 /// That drafts are looked up.

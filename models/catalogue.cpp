@@ -427,4 +427,15 @@ json::Described<sim::Model> load_model_of_any_format(const fs::path& catalogue, 
     return load_model(catalogue, known_model_and_format(catalogue, name_or_path).first);
 }
 
+std::optional<sim::Model> published_model(const fs::path& catalogue, const std::string& repository) {
+    if (!is_repository(repository)) {
+        return std::nullopt;
+    }
+    try {
+        return load_model_of_any_format(catalogue, repository).value;
+    } catch (const text::InputError&) {
+        return std::nullopt;
+    }
+}
+
 }  // namespace treeline::models

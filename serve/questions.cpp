@@ -53,9 +53,10 @@ std::string diagnose_answer(const Asked& asked) {
 std::string lint_answer(const Asked& asked) {
     json::Document document = json::Document::parse(asked.body, body_name);
     const requests::LintRequest request = requests::read_lint(document);
-    const engines::LintResult result =
-        engines::lint(request.text, request.engine.empty() ? std::nullopt : std::optional(engines::find_engine(request.engine)),
-                      [](const std::string&) { return std::optional<std::string>(); });
+    const engines::LintResult result = engines::lint(
+        request.text, request.engine.empty() ? std::nullopt : std::optional(engines::find_engine(request.engine)),
+        [](const std::string&) { return std::optional<std::string>(); },
+        [&](const std::string& name) { return models::published_model(asked.catalogue.models, name); });
     return asked.form == Form::json ? reports::lint_json(result) : reports::lint_table(result);
 }
 

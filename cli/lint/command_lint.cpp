@@ -12,6 +12,7 @@
 #include "engines/lint.h"
 #include "json/reader.h"
 #include "json/wording.h"
+#include "models/catalogue.h"
 #include "reports/lint/lint_output.h"
 #include "text/input_file.h"
 #include "text/table.h"
@@ -49,8 +50,10 @@ void lint_for(const LintFlags& flags) {
     const std::filesystem::path folder =
         flags.file == text::standard_input_word ? "" : std::filesystem::path(flags.file).parent_path();
     const std::string given = text::read_file(flags.file, most_bytes);
-    const engines::LintResult result =
-        engines::lint(given, engine, [&](const std::string& name) { return content_of_file(folder / name); });
+    const requests::Catalogue catalogue = requests::find_catalogue("");
+    const engines::LintResult result = engines::lint(
+        given, engine, [&](const std::string& name) { return content_of_file(folder / name); },
+        [&](const std::string& name) { return models::published_model(catalogue.models, name); });
     write_answer("-",
                  flags.format == "json"     ? reports::lint_json(result)
                  : flags.format == "github" ? github_annotations(result, flags.file, given)

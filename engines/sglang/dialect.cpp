@@ -5,6 +5,7 @@
 #include "engines/host_weights.h"
 #include "engines/measurement_clients.h"
 #include "engines/sglang/parts.h"
+#include "sim/traits.h"
 
 namespace treeline::engines::sglang {
 namespace {
@@ -18,6 +19,21 @@ std::string problem(const Engine& /*engine*/, DrafterKind drafter, const sim::Pl
     return platform.parallel.pipeline > 1.0 ? "refuses pipeline stages while it drafts"
            : has_groups(platform) && rejects_groups(drafter)
                ? fmt::format("rejects attention data parallelism with {}", name_of(drafter))
+               : "";
+}
+
+/// Issues 10641, 23265 and 26107. AMD's kernels (AITER) take such weights (ROCm/ATOM, issue 1944).
+CutProblem block_problem(const Engine& engine, const CutBlocks& cut, const sim::Device& device) {
+    return is_amd(device) ? CutProblem{}
+                          : CutProblem{fmt::format("{} does not load {}{}", engine.label(), text_of(cut),
+                                                   cut.routed ? ": expert parallelism leaves them whole" : ""),
+                                       false};
+}
+
+/// Pull request 34556, which was open in September 2026.
+std::string load_problem(const Engine& engine, const sim::Model& target) {
+    return !sim::attends(target) && engine.numbers() < text::Version{0, 5, 20}
+               ? "models without attention came after 0.5.19 (pull request 34556)"
                : "";
 }
 
@@ -91,9 +107,16 @@ Definition definition() {
                     .model_rules = rules_of_models(),
                     .alias = {"NEXTN", "EAGLE"},
                     .translates = [](const Engine& /*engine*/) { return false; },
+                    // Pull request 23838 of July 2026; before, padded rows did no harm.
+                    .needs_equal_rows =
+                        [](const Engine& engine) {
+                            return engine.numbers() >= text::Version{0, 5, 16};
+                        },
                     .write = write,
                     .habits = habits,
                     .parallel_problem = problem,
+                    .block_problem = block_problem,
+                    .load_problem = load_problem,
                     .usual_requests = [](const sim::Platform& /*platform*/) { return default_requests; },
                     .requests_option = "--max-running-requests",
                     .way_to_fit = way_to_fit}};

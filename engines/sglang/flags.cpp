@@ -83,16 +83,8 @@ HybridFlags hybrid_flags(const FlagPlan& plan) {
         version >= text::Version{0, 5, 16}) {
         return {};
     }
-    bool buffered = true;
-    for (const sim::LayerKind& kind : plan.target.kinds) {
-        for (const sim::Block& block : kind.blocks) {
-            const auto* delta = std::get_if<sim::GatedDelta>(&block.kind);
-            buffered = buffered && !std::holds_alternative<sim::Mamba1>(block.kind) &&
-                       !std::holds_alternative<sim::Mamba2>(block.kind) && (delta == nullptr || delta->decay_rank == 0);
-        }
-    }
-    return buffered ? HybridFlags{"SGLANG_ENABLE_SPEC_V2=1 ", " --mamba-scheduler-strategy extra_buffer"}
-                    : HybridFlags{"", " --disable-radix-cache"};
+    return has_other_states(plan.target) ? HybridFlags{"", " --disable-radix-cache"}
+                                         : HybridFlags{"SGLANG_ENABLE_SPEC_V2=1 ", " --mamba-scheduler-strategy extra_buffer"};
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "engines/lint_caches.h"
+#include "engines/lint_models.h"
 #include "engines/sglang/lint_costs.h"
 #include "engines/sglang/lint_slots.h"
 #include "engines/sglang/lint_trees.h"
@@ -226,6 +227,18 @@ void check_model(const Flags& flags, const Engine& engine, Findings& findings) {
     }
 }
 
+/// --tp-size counts the ranks of all groups of attention data parallelism.
+LintCut cut_of(const Flags& flags) {
+    const auto all =
+        static_cast<double>(std::max(1LL, flags.number({"--tp-size", "--tensor-parallel-size", "--tp"}).value_or(1)));
+    const auto data =
+        static_cast<double>(std::max(1LL, flags.number({"--dp-size", "--data-parallel-size", "--dp"}).value_or(1)));
+    const double groups = flags.has({"--enable-dp-attention"}) ? data : 1.0;
+    const auto experts =
+        static_cast<double>(std::max(1LL, flags.number({"--ep-size", "--expert-parallel-size", "--ep"}).value_or(1)));
+    return {all / groups, groups, experts, "--tp-size", fmt::format("--ep-size {:.0f}", all)};
+}
+
 /// CUDA graphs of rounds. A server for prefill alone runs none.
 void check_graphs(const Flags& flags, Findings& findings) {
     if (const Flag* mode = flags.find({"--disaggregation-mode"}); mode != nullptr && mode->value == "prefill") {
@@ -369,11 +382,16 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     if (const Flag* format = flags.find({"--kv-cache-dtype"}); format != nullptr) {
         check_cache_word(format->name, format->value.value_or(""), engine, findings);
     }
+    check_cut(input, cut_of(flags), engine, findings);
     const std::string algorithm = check_algorithm(input, flags, engine, findings);
     if (algorithm.empty()) {
         return;
     }
     check_model(flags, engine, findings);
+    if (const Flag* drafter = flags.find({path_flag, "--speculative-draft-model"});
+        drafter != nullptr && algorithm == "STANDALONE") {
+        check_rows(input, path_flag, drafter->value.value_or(""), engine, findings);
+    }
     check_states(flags, engine, findings);
     check_path(flags, algorithm, findings);
     const bool sound = check_numbers(flags, numbers_of_speculation(flags), findings);

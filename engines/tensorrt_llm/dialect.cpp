@@ -5,6 +5,7 @@
 #include "engines/host_weights.h"
 #include "engines/measurement_clients.h"
 #include "engines/tensorrt_llm/parts.h"
+#include "sim/traits.h"
 
 namespace treeline::engines::tensorrt_llm {
 namespace {
@@ -12,6 +13,11 @@ namespace {
 std::string problem(const Engine& /*engine*/, DrafterKind /*drafter*/, const sim::Platform& platform) {
     return has_groups(platform) && platform.ranks > 1.0 ? "runs attention data parallel on all ranks of a stage or on none"
                                                         : "";
+}
+
+/// docs/source/models/supported-models.md of 1.0 to 1.3: hybrids, but no Mamba alone, which only engines of TensorRT ran.
+std::string load_problem(const Engine& /*engine*/, const sim::Model& target) {
+    return sim::attends(target) ? "" : "its PyTorch backend has no model without attention";
 }
 
 std::string way_to_fit(const MissingMemory& missing) {
@@ -58,6 +64,7 @@ Definition definition() {
                         .write = write,
                         .habits = habits,
                         .parallel_problem = problem,
+                        .load_problem = load_problem,
                         .usual_requests = [](const sim::Platform& /*platform*/) { return 2048.0; },
                         .requests_option = "max_batch_size",
                         .way_to_fit = way_to_fit}};

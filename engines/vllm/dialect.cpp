@@ -1,5 +1,7 @@
 // vLLM. Weights on the host: --cpu-offload-gb (EngineArgs; GiB of each GPU), which kernels read over the link or copy ahead
 // (vllm/model_executor/offloader).
+#include <numeric>
+
 #include <fmt/format.h>
 
 #include "engines/host_weights.h"
@@ -36,6 +38,31 @@ std::string problem(const Engine& engine, DrafterKind drafter, const sim::Platfo
                : "";
 }
 
+/// Before 0.29 it refuses to load such weights (issue 17569). Since then it gives experts finer blocks, of 32 elements at
+/// least, which its Triton kernels alone take (pull request 53896, refine_fp8_moe_block_shape in fused_moe/oracle/fp8.py);
+/// other layers it still refuses (issue 52997).
+CutProblem block_problem(const Engine& engine, const CutBlocks& cut, const sim::Device& /*device*/) {
+    constexpr sim::Count least_block = 32;
+    const sim::Count finer = std::gcd(std::gcd(cut.columns, cut.edge), cut.model_width);
+    if (cut.routed && engine.numbers() >= text::Version{0, 29} && finer >= least_block) {
+        return {fmt::format("{} loads {} with finer scales, which its Triton kernels alone take, and those are not priced",
+                            engine.label(), text_of(cut)),
+                true};
+    }
+    return {fmt::format("{} does not load {}{}", engine.label(), text_of(cut),
+                        cut.routed ? ": expert parallelism leaves them whole" : ""),
+            false};
+}
+
+/// MambaBase.get_kv_cache_spec of the versions up to 0.16, which let Qwen3-Next alone through (model_executor/layers/mamba).
+std::vector<ModelRule> rules_of_models() {
+    return {{.models = "models with recurrent states but those of Qwen3-Next's kind",
+             .covers = has_other_states,
+             .names = [](std::string_view /*small_name*/) { return false; },
+             .until = {0, 17},
+             .source = "\"Mamba with speculative decoding is not supported yet\", until pull request 33726"}};
+}
+
 std::string way_to_fit(const MissingMemory& missing) {
     return fmt::format(
         " vLLM's {} makes it fit: every step then reads so much over the link to the host, which is not priced. "
@@ -68,25 +95,31 @@ bool drafts_in_stages(const Engine& engine, std::string_view method) {
 }
 
 Definition definition() {
-    return {.versions = versions(),
-            .dialect = {.images = {"vllm/vllm-openai", "rocm/vllm"},
-                        .package = "vllm",
-                        .starts = [](std::string_view program,
-                                     std::string_view /*next*/) { return program == "vllm" || program.starts_with("vllm."); },
-                        .owns_flag =
-                            [](std::string_view flag) {
-                                return starts_with_any(
-                                    flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});
-                            },
-                        .one_draft_a_module = true,
-                        .quantises_to = "fp8",
-                        .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
-                        .write = write,
-                        .habits = habits,
-                        .parallel_problem = problem,
-                        .usual_requests = requests,
-                        .requests_option = "--max-num-seqs",
-                        .way_to_fit = way_to_fit}};
+    return {
+        .versions = versions(),
+        .dialect = {.images = {"vllm/vllm-openai", "rocm/vllm"},
+                    .package = "vllm",
+                    .starts = [](std::string_view program,
+                                 std::string_view /*next*/) { return program == "vllm" || program.starts_with("vllm."); },
+                    .owns_flag =
+                        [](std::string_view flag) {
+                            return starts_with_any(
+                                flag, {"--speculative-config", "-sc", "--spec-method", "--spec-model", "--spec-tokens"});
+                        },
+                    .one_draft_a_module = true,
+                    .quantises_to = "fp8",
+                    .model_rules = rules_of_models(),
+                    .translates = [](const Engine& engine) { return engine.takes("use_heterogeneous_vocab"); },
+                    // verify_equal_vocab_size_if_draft_model in config/speculative.py; pull request 42775 would let them in.
+                    .needs_equal_rows = [](const Engine& /*engine*/) { return true; },
+                    .write = write,
+                    .habits = habits,
+                    .parallel_problem = problem,
+                    .block_problem = block_problem,
+                    .schedule_problem = schedule_problem,
+                    .usual_requests = requests,
+                    .requests_option = "--max-num-seqs",
+                    .way_to_fit = way_to_fit}};
 }
 
 Measuring measuring() {

@@ -5,7 +5,6 @@
 
 #include "engines/vllm/parts.h"
 #include "sim/attention_kernels.h"
-#include "sim/traits.h"
 
 namespace treeline::engines::vllm {
 namespace {
@@ -84,10 +83,8 @@ EngineHabit of_drafting(const Engine& engine, const sim::RoundSetup& setup) {
     if (is_looked_up(setup)) {
         return looked_up();
     }
-    const bool second_runner =
-        !is_before(engine, {0, 26}) || (!is_before(engine, {0, 25}) && sim::kind_of_model(setup.target) == "dense");
-    return second_runner
-               ? EngineHabit{"captured in a graph", "by model runner V2, the default since 0.26, of dense models since 0.25",
+    return runs_in_second_runner(engine, setup)
+               ? EngineHabit{"captured in a graph", "by model runner V2, the default since 0.29, of dense models since 0.25",
                              "VLLM_USE_V2_MODEL_RUNNER=0"}
                : EngineHabit{"launched by the host, pass by pass", "model runner V1 captures no drafting as a whole", ""};
 }

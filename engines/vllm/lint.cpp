@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engines/lint_models.h"
 #include "engines/speculative_numbers.h"
 #include "engines/vllm/lint_deployment.h"
 #include "engines/vllm/lint_schedule.h"
@@ -258,7 +259,24 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
     return config;
 }
 
-void check_config(const Json& config, const Engine& engine, const Deployment& deployment, Findings& findings) {
+/// What the served model and the draft model make of it.
+void check_models(const LintInput& input, const Json& config, const std::string& method, const Engine& engine,
+                  Findings& findings) {
+    check_target(input, "method", method, engine, findings);
+    if (method == "draft_model" && config.value("use_heterogeneous_vocab", Json()) != Json(true)) {
+        check_rows(input, "model", text_at(config, "model"), engine, findings);
+    }
+}
+
+LintCut cut_of(const Deployment& deployment) {
+    const auto ranks = static_cast<double>(deployment.tensor_parallel.value_or(1));
+    const auto data = static_cast<double>(deployment.data_parallel);
+    return {ranks, data, deployment.whole_experts ? ranks * data : 1.0,
+            data > 1.0 ? "--data-parallel-size" : "--tensor-parallel-size", "--enable-expert-parallel"};
+}
+
+void check_config(const LintInput& input, const Json& config, const Engine& engine, const Deployment& deployment,
+                  Findings& findings) {
     check_keys(config, engine, findings);
     const std::string method = check_method(config, engine, findings);
     check_model(config, method, findings);
@@ -268,8 +286,9 @@ void check_config(const Json& config, const Engine& engine, const Deployment& de
     check_keys_of_methods(config, method, findings);
     check_synthetic(config, engine, findings);
     check_deployment(config, method, deployment, engine, findings);
+    check_models(input, config, method, engine, findings);
     if (engine.takes(schedule_key) && config.contains(schedule_key) && !config[schedule_key].is_null()) {
-        check_schedule(config, deployment, findings);
+        check_schedule(config, method, deployment, engine, served_model(input), findings);
     }
 }
 
@@ -295,6 +314,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& /*read_
         config = config_of_command(flags, repeated, findings);
         deployment = deployment_of(input.command, flags);
         deployment.device = input.device;
+        check_cut(input, cut_of(deployment), engine, findings);
         if (const std::string speculator = config.empty() ? speculator_of(input.command) : ""; !speculator.empty()) {
             findings.note(
                 fmt::format("{} is a checkpoint of a speculator: its own configuration says how vLLM drafts, and is not "
@@ -327,7 +347,7 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& /*read_
         findings.add(Kind::contradiction, key, "appears twice; only one of them counts");
     }
     leave_unknown_open(config, findings);
-    check_config(config, engine, deployment, findings);
+    check_config(input, config, engine, deployment, findings);
 }
 
 bool owns_tree(const Json& tree) {

@@ -36,18 +36,18 @@ bool is_set(const Json& settings, const char* underscores, const char* dashes) {
     return settings.value(underscores, Json()) == Json(true) || settings.value(dashes, Json()) == Json(true);
 }
 
-/// From 0.24 on; later sources were not seen to refuse them.
-void check_runner(const Json& config, const std::string& method, const Engine& engine, Findings& findings) {
-    if (engine.version == "0.33") {
+/// What model runner V2 refuses where the variable asks for it; without it V1 runs that.
+void check_runner(const Json& config, const std::string& method, const Deployment& deployment, Findings& findings) {
+    const char* instead = "start with VLLM_USE_V2_MODEL_RUNNER=0";
+    const bool in_parallel = config.value("parallel_drafting", Json()) == Json(true);
+    if (method.empty() || second_runner_drafts(method, in_parallel, deployment.pipeline_parallel > 1)) {
         return;
     }
-    const char* instead = "start with VLLM_USE_V2_MODEL_RUNNER=0";
-    if (method == "ngram" || method == "ngram_gpu" || method == "draft_model") {
-        findings.add(Kind::contradiction, "method", fmt::format("is {}, which model runner V2 refuses; {}", method, instead));
-    }
-    if (config.value("parallel_drafting", Json()) == Json(true) && (method == "eagle" || method == "eagle3")) {
+    if (second_runner_drafts(method, false, deployment.pipeline_parallel > 1)) {
         findings.add(Kind::contradiction, "parallel_drafting",
                      fmt::format("is refused by model runner V2 for EAGLE drafters; {}", instead));
+    } else if (!is_one_of(method, {"eagle3", "extract_hidden_states"})) {  // by versions: stages of one, the other since 0.29
+        findings.add(Kind::contradiction, "method", fmt::format("is {}, which model runner V2 refuses; {}", method, instead));
     }
 }
 
@@ -133,7 +133,8 @@ Deployment deployment_of(const CommandLine& command, const Flags& flags) {
     deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
     deployment.pipeline_parallel = flags.number({"--pipeline-parallel-size", "-pp"}).value_or(1);
     deployment.tensor_parallel = flags.number({"--tensor-parallel-size", "-tp"});
-    deployment.model_runner_v2 = command.sets("VLLM_USE_V2_MODEL_RUNNER", "1");
+    deployment.has_environment = true;
+    deployment.whole_experts = flags.has({"--enable-expert-parallel", "-ep"});
     const bool only_prefill = value_of(flags, {"--kv-transfer-config"}).find("kv_producer") != std::string::npos;
     deployment.eager = flags.has({"--enforce-eager"}) && !only_prefill;  // which runs no rounds
     deployment.cache_format = value_of(flags, {"--kv-cache-dtype"});
@@ -147,6 +148,11 @@ Deployment deployment_of(const CommandLine& command, const Flags& flags) {
     });
     for (const auto& [name, value] : command.environment) {
         deployment.rocm = deployment.rocm || name.starts_with("VLLM_ROCM_") || name == "HIP_VISIBLE_DEVICES";
+        if (name == "VLLM_USE_V2_MODEL_RUNNER" && (value == "0" || value == "1")) {
+            deployment.second_runner = value == "1";
+        } else if (name == "VLLM_USE_V2_MODEL_RUNNER") {
+            deployment.has_environment = false;
+        }
         if (name == "VLLM_ATTENTION_BACKEND" && deployment.attention.empty()) {
             deployment.attention = in_capitals(value);
         }
@@ -172,8 +178,8 @@ Deployment deployment_of(const Json& settings) {
 
 void check_deployment(const Json& config, const std::string& method, const Deployment& deployment, const Engine& engine,
                       Findings& findings) {
-    if (deployment.model_runner_v2) {
-        check_runner(config, method, engine, findings);
+    if (deployment.second_runner == true) {
+        check_runner(config, method, deployment, findings);
     }
     check_stages(method, deployment.pipeline_parallel, engine, findings);
     check_draft_ranks(config, method, deployment, findings);

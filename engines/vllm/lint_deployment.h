@@ -12,7 +12,9 @@ namespace treeline::engines::vllm {
 struct Deployment {
     long long data_parallel = 1, pipeline_parallel = 1;
     std::optional<long long> tensor_parallel;  ///< nothing = not stated
-    bool model_runner_v2 = false;
+    std::optional<bool> second_runner;         ///< whether the variable asks for model runner V2; nothing = not stated
+    bool has_environment = false;              ///< whatever the environment sets is in the text: a command's
+    bool whole_experts = false;                ///< --enable-expert-parallel
     bool eager = false;
     std::string cache_format;       ///< "fp8", "auto"; empty = not stated
     std::string attention;          ///< back end in capitals; empty = not stated

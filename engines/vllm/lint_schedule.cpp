@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "engines/vllm/parts.h"
 #include "json/wording.h"
+#include "sim/traits.h"
 
 namespace treeline::engines::vllm {
 namespace {
@@ -72,9 +74,37 @@ void check_order(std::vector<Range> ranges, Findings& findings) {
     }
 }
 
+/// Model runner V2 does not follow it (issue 51510; pull request 57053 was open in September 2026).
+void check_runner(bool drafts_in_second, const Deployment& deployment, const Engine& engine,
+                  const std::optional<sim::Model>& target, Findings& findings) {
+    constexpr const char* no_effect = "has no effect on model runner V2";
+    constexpr const char* instead = "start with VLLM_USE_V2_MODEL_RUNNER=0";
+    if (deployment.second_runner) {
+        if (*deployment.second_runner) {
+            findings.add(Kind::ignored, schedule_key, fmt::format("{} (issue 51510); {}", no_effect, instead));
+        }
+        return;
+    }
+    const SecondRunner models = second_runner_of(engine);
+    const bool is_dense = target && sim::kind_of_model(*target) == "dense";
+    if (!drafts_in_second || models == SecondRunner::of_none || (models == SecondRunner::of_dense && target && !is_dense)) {
+        return;
+    }
+    const bool sure = deployment.has_environment && (models == SecondRunner::of_all || is_dense);
+    const std::string whose = models == SecondRunner::of_all ? "" : " of dense models";
+    if (sure) {
+        findings.add(Kind::ignored, schedule_key,
+                     fmt::format("{}, the default of {}{} (issue 51510); {}", no_effect, engine.label(), whose, instead));
+    } else {
+        findings.note(fmt::format("{} {}, the default of {}{} (issue 51510): {}.", schedule_key, no_effect, engine.label(),
+                                  whose, instead));
+    }
+}
+
 }  // namespace
 
-void check_schedule(const Json& config, const Deployment& deployment, Findings& findings) {
+void check_schedule(const Json& config, const std::string& method, const Deployment& deployment, const Engine& engine,
+                    const std::optional<sim::Model>& target, Findings& findings) {
     const std::vector<Range> ranges = read_ranges(config[schedule_key], findings);
     if (ranges.empty()) {
         return;
@@ -93,10 +123,9 @@ void check_schedule(const Json& config, const Deployment& deployment, Findings& 
         findings.add(Kind::ignored, schedule_key,
                      "is dropped under data parallelism: vLLM drafts num_speculative_tokens at every batch");
     }
-    if (deployment.model_runner_v2) {
-        findings.add(Kind::ignored, schedule_key,
-                     "has no effect on model runner V2 (issue 51510); start with VLLM_USE_V2_MODEL_RUNNER=0");
-    }
+    check_runner(
+        second_runner_drafts(method, config.value("parallel_drafting", Json()) == Json(true), deployment.pipeline_parallel > 1),
+        deployment, engine, target, findings);
 }
 
 }  // namespace treeline::engines::vllm

@@ -16,4 +16,17 @@ EngineHabits habits(const Engine& engine, const sim::RoundSetup& setup);  // hab
 /// a form that holds one for each sequence; since 0.33 by EAGLE-3 (issues 14117, 52069, 57755; pull request 55623).
 bool drafts_in_stages(const Engine& engine, std::string_view method);
 
+/// Models that model runner V2 runs unless VLLM_USE_V2_MODEL_RUNNER says otherwise.
+enum class SecondRunner { of_none, of_dense, of_all };
+SecondRunner second_runner_of(const Engine& engine);  // runners.cpp
+
+/// Whether it drafts with a method, in vLLM's word; what it does not run falls back to V1.
+bool second_runner_drafts(std::string_view method, bool in_parallel, bool in_stages);
+
+/// Whether it runs this target with this drafter by default.
+bool runs_in_second_runner(const Engine& engine, const sim::RoundSetup& setup);
+
+/// Dialect::schedule_problem
+std::string schedule_problem(const Engine& engine, const sim::RoundSetup& setup);
+
 }  // namespace treeline::engines::vllm

@@ -9,6 +9,7 @@
 #include "engines/capabilities.h"
 #include "engines/parallel_flags.h"
 #include "engines/priced_engine.h"
+#include "engines/scale_blocks.h"
 #include "reports/context_note.h"
 #include "reports/engine_habits.h"
 #include "reports/estimate/estimate_output.h"
@@ -345,18 +346,26 @@ constexpr std::array all_sections = {Section{"round", round_section}, Section{"e
 
 namespace {
 
-/// A drafter that the engine of the stack does not run, which `recommend` leaves out; empty for others.
-std::string engine_note(const sweeps::PointInput& input) {
-    const std::optional<engines::Engine> engine = engines::priced_engine(input.platform);
-    if (!input.drafter || !engine) {
-        return {};
+/// What the engine of the stack does not run, as a sentence: a cut, or a drafter. Empty where it runs all.
+std::string engine_problem(const engines::Engine& engine, const sweeps::PointEstimate& estimate) {
+    const sim::RoundSetup setup = sweeps::setup_of(estimate.input, estimate.rollback);
+    std::string problem = engines::cut_problem(engine, setup);
+    if (!problem.empty() || !estimate.input.drafter) {
+        return problem;
     }
-    const engines::DrafterKind kind = engines::kind_of(input.drafter->drafter);
-    std::string problem = engines::drafter_problem(*engine, kind);
-    if (problem.empty()) {
-        const std::string cut = engines::parallel_problem(*engine, kind, input.platform);
-        problem = cut.empty() ? "" : engine->title + " " + cut;
+    const engines::DrafterKind kind = engines::kind_of(setup.drafter);
+    for (std::string each : {engines::drafter_problem(engine, kind), engines::model_problem(engine, kind, setup.target),
+                             engines::translation_problem(engine, setup)}) {
+        problem = problem.empty() ? std::move(each) : problem;
     }
+    const std::string cut = problem.empty() ? engines::parallel_problem(engine, kind, setup.platform) : "";
+    return cut.empty() ? problem : engine.title + " " + cut;
+}
+
+/// What `recommend` leaves out; empty for others.
+std::string engine_note(const sweeps::PointEstimate& estimate) {
+    const std::optional<engines::Engine> engine = engines::priced_engine(estimate.input.platform);
+    const std::string problem = engine ? engine_problem(*engine, estimate) : "";
     return problem.empty() ? "" : problem + "; it is priced as if it did.";
 }
 
@@ -364,7 +373,7 @@ std::string engine_note(const sweeps::PointInput& input) {
 
 std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     std::vector<std::string> notes;
-    if (std::string note = engine_note(estimate.input); !note.empty()) {
+    if (std::string note = engine_note(estimate); !note.empty()) {
         notes.push_back(std::move(note));
     }
     if (std::string note = context_note(estimate.input); !note.empty()) {

@@ -1,5 +1,6 @@
 // What of a recommendation becomes flags, and what a remark.
 #include <string>
+#include <tuple>
 
 #include <catch2/catch.hpp>
 
@@ -8,21 +9,52 @@
 namespace flag_plan_test {
 
 using namespace treeline;
+using namespace treeline::engines;
 using namespace treeline::testing;
 
 TEST_CASE("a schedule that gains no more than the best single length is not written") {
     sweeps::Recommendation found =
         recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 3}}, 64));
-    const std::string scheduled = flags_for(found, "vllm").text;
+    const std::string scheduled = flags_for(found, "vllm@0.24").text;
     CHECK(scheduled.find("num_speculative_tokens_per_batch_size") != std::string::npos);
     CHECK(scheduled.starts_with("VLLM_USE_V2_MODEL_RUNNER=0 vllm serve "));  // model runner V2 ignores schedules
     found.schedule.gain = 1.01;
-    const std::string alone = flags_for(found, "vllm").text;
+    const std::string alone = flags_for(found, "vllm@0.24").text;
     CHECK(alone.starts_with("vllm serve "));
     CHECK(alone.find(R"("num_speculative_tokens":3)") != std::string::npos);
     CHECK(alone.find("per_batch_size") == std::string::npos);
-    CHECK(flags_for(found, "vllm").remark.find("one length for every batch size: a schedule would gain 1.01x") !=
+    CHECK(flags_for(found, "vllm@0.24").remark.find("one length for every batch size: a schedule would gain 1.01x") !=
           std::string::npos);
+}
+
+// VllmConfig::use_v2_model_runner: V2 by default for dense models since 0.25, for all since 0.29, but not with every drafter;
+// issue 51510: V2 does not follow schedules.
+TEST_CASE("vLLM gets a schedule only where the rounds that are priced are those of the runner that follows it") {
+    const auto flags = [](const sim::Drafter& drafter, const std::string& engine, const std::string& target = "llama-3-8b") {
+        sweeps::Recommendation found = recommendation_of(drafter, 3, schedule_of({{1, 5}, {9, 3}}, 64));
+        found.variants.front().setup.target = model(target);
+        found.traffic.points = {{1.0}, {2.0}};
+        return flags_for(found, engine);
+    };
+    const auto scheduled = [](const EngineFlags& of) {
+        const bool has_variable = of.text.starts_with("VLLM_USE_V2_MODEL_RUNNER=0 ");
+        CHECK(has_variable == (of.text.find("per_batch_size") != std::string::npos));
+        CHECK(has_variable !=
+              (of.remark.find("VLLM_USE_V2_MODEL_RUNNER=0), whose rounds are not those priced") != std::string::npos));
+        return has_variable;
+    };
+    const sim::Drafter eagle3 = sim::OneLayerDrafter::published_eagle3();
+    for (const auto& [engine, target, follows] : {std::tuple{"vllm@0.24", "llama-3-8b", true},
+                                                  {"vllm@0.25", "llama-3-8b", false},
+                                                  {"vllm@0.25", "qwen3-30b-a3b", true},
+                                                  {"vllm@0.28", "qwen3-30b-a3b", true},
+                                                  {"vllm@0.29", "qwen3-30b-a3b", false},
+                                                  {"vllm", "llama-3-8b", false}}) {
+        INFO(target << " on " << engine);
+        CHECK(scheduled(flags(eagle3, engine, target)) == follows);
+    }
+    CHECK(scheduled(flags(sim::IndependentDrafter{}, "vllm")));  // which V1 runs in all versions
+    CHECK(flags(eagle3, "vllm").text.find(R"("num_speculative_tokens":3)") != std::string::npos);
 }
 
 TEST_CASE("engines share models among devices in their own ways") {

@@ -9,6 +9,8 @@
 
 #include "engines/command_line.h"
 #include "engines/lint.h"
+#include "models/catalogue.h"
+#include "source_folder.h"
 #include "text/input_error.h"
 
 namespace treeline::testing {
@@ -16,18 +18,28 @@ namespace treeline::testing {
 /// The files that the text may name, and what they hold.
 using NamedFiles = std::map<std::string, std::string>;
 
-inline engines::LintResult checked(const std::string& text, const std::string& engine = "", const NamedFiles& files = {}) {
-    return engines::lint(text, engine.empty() ? std::nullopt : std::optional(engines::find_engine(engine)),
-                         [&](const std::string& name) {
-                             const auto at = files.find(name);
-                             return at == files.end() ? std::nullopt : std::optional(at->second);
-                         });
+inline std::optional<sim::Model> no_model(const std::string& /*name*/) { return std::nullopt; }
+/// Those of the catalogue, by their published names.
+inline std::optional<sim::Model> known_models(const std::string& name) {
+    return models::published_model(source_folder() / "models", name);
+}
+
+inline engines::LintResult checked(const std::string& text, const std::string& engine = "", const NamedFiles& files = {},
+                                   const engines::FindModel& find_model = no_model) {
+    return engines::lint(
+        text, engine.empty() ? std::nullopt : std::optional(engines::find_engine(engine)),
+        [&](const std::string& name) {
+            const auto at = files.find(name);
+            return at == files.end() ? std::nullopt : std::optional(at->second);
+        },
+        find_model);
 }
 
 /// Every finding, one a line, with its kind.
-inline std::string findings(const std::string& text, const std::string& engine = "", const NamedFiles& files = {}) {
+inline std::string findings(const std::string& text, const std::string& engine = "", const NamedFiles& files = {},
+                            const engines::FindModel& find_model = no_model) {
     std::string all;
-    for (const engines::LintFinding& finding : checked(text, engine, files).findings) {
+    for (const engines::LintFinding& finding : checked(text, engine, files, find_model).findings) {
         all += std::string(name_of(finding.kind)) + ": " + finding.text + "\n";
     }
     return all;

@@ -85,9 +85,36 @@ TEST_CASE("schedules that vLLM refuses or does not follow") {
     CHECK(finds(with(R"({"1-16": 3})"), "an early form"));
     CHECK(finds(with("[[1, 16, 1, 4096, 5]]"), "no release accepts them yet"));
     const std::string config = "--speculative-config '" + with("[[1, 16, 5], [17, 99, 0]]") + "'";
-    CHECK(findings("vllm serve m " + config) == "");
+    CHECK(findings("VLLM_USE_V2_MODEL_RUNNER=0 vllm serve m " + config) == "");
     CHECK(finds("vllm serve m --data-parallel-size 4 " + config, "dropped under data parallelism"));
-    CHECK(finds("VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m " + config, "no effect on model runner V2"));
+    CHECK(finds("VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m " + config, "no effect on model runner V2", "vllm@0.24"));
+}
+
+// VllmConfig::use_v2_model_runner; issue 51510.
+TEST_CASE("a schedule that model runner V2 ignores is found where a version runs V2 by default") {
+    const auto with = [](const std::string& method) {
+        return for_vllm(R"("method": ")" + method +
+                        R"(", "model": "m", "num_speculative_tokens": 5, )"
+                        R"("num_speculative_tokens_per_batch_size": [[1, 16, 5], [17, 99, 0]])");
+    };
+    const std::string said = "has no effect on model runner V2, the default of vLLM 0.33 (issue 51510)";
+    const auto command = [&](const std::string& target, const std::string& method) {
+        return "vllm serve " + target + " --speculative-config '" + with(method) + "'";
+    };
+    const auto on = [&](const std::string& target, const std::string& engine) {
+        return findings(command(target, "eagle3"), engine, {}, known_models);
+    };
+    CHECK(finds(command("m", "eagle3"), said));
+    CHECK(findings(command("m", "eagle3"), "vllm@0.24") == "");
+    CHECK(findings(command("m", "draft_model")) == "");  // V1 runs it
+    CHECK(on("Qwen/Qwen3-8B", "vllm@0.26").find("the default of vLLM 0.26 of dense models") != std::string::npos);
+    CHECK(on("Qwen/Qwen3-30B-A3B", "vllm@0.26").empty());
+    // Of which model or environment is not known: a note.
+    CHECK(on("m", "vllm@0.26").empty());
+    CHECK(notes(command("m", "eagle3"), "vllm@0.26").find("the default of vLLM 0.26 of dense models") != std::string::npos);
+    CHECK(findings(with("eagle3")) == "");
+    CHECK(notes(with("eagle3")).find(said) != std::string::npos);
+    CHECK(findings("VLLM_USE_V2_MODEL_RUNNER=$V vllm serve m --speculative-config '" + with("eagle3") + "'") == "");
 }
 
 TEST_CASE("vLLM's methods without a number of draft tokens do not start") {
@@ -134,7 +161,9 @@ TEST_CASE("what runs around vLLM's drafts") {
     CHECK(notes(dspark).find("only from pull request 50514 on") != std::string::npos);
     const std::string lookup =
         R"(VLLM_USE_V2_MODEL_RUNNER=1 vllm serve m -sc '{"method": "ngram", "num_speculative_tokens": 2}')";
-    CHECK(finds(lookup, "contradiction: method is ngram, which model runner V2 refuses", "vllm@0.24"));
+    for (const char* engine : {"vllm@0.24", "vllm"}) {
+        CHECK(finds(lookup, "contradiction: method is ngram, which model runner V2 refuses", engine));
+    }
 }
 
 TEST_CASE("vLLM's graphs: modes, levels and captured sizes, in every form in which they are given") {

@@ -120,6 +120,69 @@ TEST_CASE("an engine older than the model's architecture will not load it") {
         "published in February 2026"));
 }
 
+// MambaBase.get_kv_cache_spec of vLLM 0.15 ("Mamba with speculative decoding is not supported yet"), until pull request 33726.
+TEST_CASE("vLLM before 0.17 drafts nothing for models with Mamba's states") {
+    const std::string said = "vLLM 0.11 drafts nothing for models with recurrent states";
+    CHECK(says(flags_of("granite-4.0-h-small", "vllm@0.11", sim::NgramDrafter{}).remark, said));
+    CHECK(flags_of("granite-4.0-h-small", "vllm@0.11", sim::NgramDrafter{}).text.empty());
+    CHECK_FALSE(flags_of("granite-4.0-h-small", "vllm@0.17", sim::NgramDrafter{}).text.empty());
+    CHECK_FALSE(flags_of("qwen3-next-80b-a3b", "vllm@0.11").text.empty());
+
+    const std::string command =
+        R"(vllm serve ibm-granite/granite-4.0-h-small -sc '{"method": "ngram", "num_speculative_tokens": 3}')";
+    CHECK(says(findings(command, "vllm@0.11", {}, known_models), "method is ngram, but " + said));
+    CHECK(findings(command, "vllm@0.17", {}, known_models).empty());
+    CHECK(findings(command, "vllm@0.11").empty());  // of a model that is not known
+}
+
+// verify_equal_vocab_size_if_draft_model of vLLM, which use_heterogeneous_vocab goes around; pull request 23838 of SGLang.
+TEST_CASE("a draft model whose embedding has another number of rows") {
+    const sim::IndependentDrafter small{model("qwen2.5-0.5b"), {}};  // 151,936 rows; 152,064 of the target
+    const std::string said = "another number of rows than the target's: 151936 and 152064";
+    CHECK(says(flags_of("qwen2.5-32b", "vllm@0.19", small).remark, said));
+    CHECK(flags_of("qwen2.5-32b", "vllm@0.19", small).text.empty());
+    CHECK(says(flags_of("qwen2.5-32b", "vllm", small).text, R"("use_heterogeneous_vocab":true)"));
+    CHECK(says(flags_of("qwen2.5-32b", "sglang", small).remark, said));
+    CHECK_FALSE(flags_of("qwen2.5-32b", "sglang@0.5.11", small).text.empty());
+    CHECK_FALSE(flags_of("qwen2.5-32b", "llama.cpp", small).text.empty());
+    CHECK_FALSE(says(flags_of("qwen2.5-7b", "vllm", {sim::IndependentDrafter{model("qwen2.5-7b"), {}}}).text, "heterogeneous"));
+
+    const std::string more = R"(, "num_speculative_tokens": 3)";
+    const auto command = [](const std::string& members) {
+        return R"(vllm serve Qwen/Qwen2.5-32B-Instruct -sc '{"method": "draft_model", "num_speculative_tokens": 3, "model": )" +
+               members + "}'";
+    };
+    const std::string other = R"("Qwen/Qwen2.5-0.5B-Instruct")";
+    CHECK(
+        says(findings(command(other), "vllm@0.19", {}, known_models), "has 151936 rows, where the served model's has 152064"));
+    CHECK(says(findings(command(other), "", {}, known_models), R"(add "use_heterogeneous_vocab": true)"));
+    CHECK(findings(command(other + R"(, "use_heterogeneous_vocab": true)"), "", {}, known_models).empty());
+    CHECK(says(findings("sglang serve --model-path Qwen/Qwen2.5-32B-Instruct --speculative-algorithm STANDALONE "
+                        "--speculative-draft-model-path Qwen/Qwen2.5-0.5B-Instruct --speculative-num-steps 3 "
+                        "--speculative-eagle-topk 1 --speculative-num-draft-tokens 4",
+                        "", {}, known_models),
+               "--speculative-draft-model-path is Qwen/Qwen2.5-0.5B-Instruct, whose embedding has 151936 rows"));
+}
+
+// supported-models.md of TensorRT-LLM; pull request 34556 of SGLang; 37951 of transformers.
+TEST_CASE("models of Mamba's blocks alone: who loads them, and from which checkpoint") {
+    const auto plain = [](const std::string& target, const std::string& engine) {
+        sweeps::Recommendation found = recommendation_of(sim::NoDrafter{}, 0, schedule_of({}, 8));
+        found.variants.front().setup.target = model(target);
+        found.speculate = false;
+        return testing::flags_for(found, engine);
+    };
+    CHECK(says(flags_of("mamba2-2.7b", "tensorrt-llm", sim::NgramDrafter{}).remark, "will not load mamba2-2.7b"));
+    CHECK(says(flags_of("mamba2-2.7b", "sglang@0.5.11", sim::NgramDrafter{}).remark, "will not load mamba2-2.7b"));
+    CHECK_FALSE(says(flags_of("mamba2-2.7b", "sglang", sim::NgramDrafter{}).remark, "will not load"));
+    CHECK(says(flags_of("mamba2-2.7b", "vllm", sim::NgramDrafter{}).remark,
+               "state-spaces/mamba2-2.7b is stored for mamba_ssm: convert it to Hugging Face's format first"));
+    CHECK(says(plain("mamba-2.8b", "vllm").text + flags_of("mamba-2.8b", "vllm", sim::NgramDrafter{}).text,
+               "state-spaces/mamba-2.8b-hf"));
+    CHECK_FALSE(says(flags_of("mamba-2.8b", "vllm", sim::NgramDrafter{}).remark, "mamba_ssm"));
+    CHECK_FALSE(says(flags_of("nemotron-3-nano-30b-a3b", "tensorrt-llm", sim::NgramDrafter{}).remark, "will not load"));
+}
+
 // Names of the checkpoints: vLLM's recipes. --quantization fp8: "Online Dynamic Quantization" in the documentation of vLLM.
 TEST_CASE("commands name the checkpoint in the format that is priced") {
     const auto text = [](const std::string& target, const std::string& format, const std::string& engine) {

@@ -186,6 +186,24 @@ TEST_CASE("the schedule holds what the server can change between") {
     }
 }
 
+// vLLM's issue 17569: 1,536 columns of an expert on eight ranks of data parallelism are 192 each, and blocks are 128 wide.
+TEST_CASE("a cut in which the engine does not load the checkpoint is left out, plain decoding too") {
+    const Json cut = {{"device", "h100-sxm"}, {"stack", "vllm"}, {"tensor_parallel", 8}};
+    Json whole = cut;
+    whole["expert_parallel"] = 8;
+    const std::string why = "experts of 192 columns a rank, no multiple of the 128 that share a scale";
+    CHECK(says(problem_of(workload(cut, "ngram", "minimax-m2.5")), why));
+    CHECK(problem_of(workload(whole, "ngram", "minimax-m2.5")).empty());
+    Json both = workload(cut, "ngram", "minimax-m2.5");
+    both["platforms"].push_back(whole);
+    const sweeps::Recommendation found = recommended(both);
+    for (const sweeps::Variant& variant : found.variants) {
+        CHECK(variant.setup.platform.parallel.experts == 8.0);
+    }
+    REQUIRE_FALSE(found.excluded.empty());
+    CHECK(says(found.excluded.front().reason, why));
+}
+
 // --enable-linear-replayssm-spec came with 0.5.17, under another name with 0.5.16 (engines/sglang/records.cpp).
 TEST_CASE("a point names a rollback that its engine has at that version") {
     const auto problem_at = [](const std::string& engine) -> std::string {

@@ -57,6 +57,12 @@ TEST_CASE("scheduling and drafting change with the version") {
     CHECK(habits("qwen3-8b", "h100-sxm", "vllm@0.24").drafting.how == "launched by the host, pass by pass");
     CHECK(habits("qwen3-8b", "h100-sxm", "vllm@0.25").drafting.how == "captured in a graph");
     CHECK(habits("qwen3-30b-a3b", "h100-sxm", "vllm@0.25").drafting.how == "launched by the host, pass by pass");
+    CHECK(habits("qwen3-30b-a3b", "h100-sxm", "vllm@0.28").drafting.how == "launched by the host, pass by pass");
+    CHECK(habits("qwen3-30b-a3b", "h100-sxm", "vllm@0.29").drafting.how == "captured in a graph");
+    CHECK(habits("deepseek-v3.2", "mi300x", "vllm").drafting.how == "launched by the host, pass by pass");
+    sim::RoundSetup draft_model = setup_on("qwen3-8b", "h100-sxm", "vllm");  // for which vLLM falls back to V1
+    draft_model.drafter = sim::IndependentDrafter{model("qwen3-0.6b"), {}};
+    CHECK(habits_of(find_engine("vllm"), draft_model).drafting.how == "launched by the host, pass by pass");
     CHECK(habits("qwen3-8b", "h100-sxm", "sglang@0.5.11").scheduling.otherwise == "SGLANG_ENABLE_SPEC_V2=1");
     CHECK(habits("qwen3-8b", "h100-sxm", "sglang").scheduling.otherwise == "--disable-overlap-schedule");
     CHECK(habits("qwen3-8b", "h100-sxm", "tensorrt-llm").scheduling.how == "asynchronous");
