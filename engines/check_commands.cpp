@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "engines/checkpoints.h"
+#include "engines/flag_plan.h"
 #include "engines/priced_engine.h"
+#include "sim/lengths.h"
 #include "text/number_text.h"
 
 namespace treeline::engines {
@@ -58,27 +63,110 @@ std::string command_of(ExportKind kind, const ClientRun& run, const std::string&
                                                 : aiperf_run(run, result);
 }
 
-/// vLLM's results say what was drafted; of the other clients', each import is told.
-std::string import_commands(ExportKind kind, int draft_tokens) {
-    if (kind == ExportKind::check_vllm) {
-        return "treeline import plain-*.json drafts-*.json --output my-run.json\n";
+/// The servers that are measured, as flags start them, and what every request of the clients brings along.
+struct Measured {
+    const sweeps::Recommendation& recommendation;
+    sweeps::LoadKind kind;
+    double prompt, output;  ///< tokens, all alike: synthetic requests have no other lengths, and share no text
+    double context = 0.0;   ///< of such requests, in the mean
+    sim::CompiledRound round = {};
+    FlagPlan plan = {};                     ///< of the server with the drafter; its lengths alone where no engine was priced
+    std::map<int, int> chains = {};         ///< speculations by draft tokens
+    std::string server = {}, without = {};  ///< commands, as comments; empty where no engine was priced
+};
+
+/// Lines as comments.
+std::string commented(const std::string& text) {
+    std::string lines = "# ";
+    for (const char c : text) {
+        lines += c == '\n' ? std::string("\n# ") : std::string(1, c);
     }
-    const char* results = kind == ExportKind::check_guidellm ? "-*.json" : "-*/profile_export_aiperf.json";
-    return fmt::format(
-        "treeline import plain{0} --draft-tokens 0 --output my-plain-run.json\n"
-        "treeline import my-plain-run.json drafts{0} --draft-tokens {1} --output my-run.json\n",
-        results, draft_tokens);
+    return lines + "\n";
+}
+
+/// The server without the drafter, for as many requests at once as the one with it.
+std::string plain_server(const sweeps::Variant& variant, const Engine& engine, const FlagPlan& drafting) {
+    PlanResult plain = plan_of_shape(variant, engine, sim::chains_up_to(0).front(), 0, drafting.requests);
+    plain.plan.request_tokens = drafting.request_tokens;
+    plain.plan.whole_context = drafting.whole_context;
+    return plain.refusal.empty() ? commented(pasted(write_flags(std::move(plain.plan)))) : "";
+}
+
+Measured measured_of(const PromisedLoads& promised) {
+    const sweeps::Recommendation& found = promised.recommendation;
+    const sweeps::Candidate& best = found.candidates.front();
+    const sweeps::Variant& variant = found.variants[best.variant];
+    const double prompt = promised.workload.prompt_tokens > 0.0 ? promised.workload.prompt_tokens : promised.context - 64.0;
+    const double output = variant.setup.output_tokens > 0.0 ? variant.setup.output_tokens : 128.0;
+    Measured measured{found, promised.workload.traffic.kind, std::max(1.0, std::round(prompt)), std::round(output)};
+    measured.context = sim::mean_context({{measured.prompt, 1.0}}, {{measured.output, 1.0}});
+    sim::RoundSetup setup = variant.setup;
+    setup.prompt_tokens = measured.prompt;
+    setup.output_tokens = measured.output;
+    setup.prompt_lengths = {};
+    setup.prefix_hit = setup.shared_prefix = 0.0;
+    measured.round = sim::compile_round(setup);
+    for (int i = 0; i < static_cast<int>(measured.round.rows.size()); ++i) {
+        if (measured.round.runs(i) && sim::is_chain(setup.speculations[static_cast<std::size_t>(i)])) {
+            measured.chains.emplace(static_cast<int>(measured.round.row(i).draft_tokens), i);
+        }
+    }
+    measured.plan.draft_tokens = best.draft_tokens;
+    if (const std::optional<Engine> engine = priced_engine(variant.setup.platform)) {
+        if (PlanResult planned = plan_flags(found, *engine); planned.refusal.empty()) {
+            measured.plan = planned.plan;
+            measured.server = commented(pasted(write_flags(std::move(planned.plan))));
+            measured.without = plain_server(variant, *engine, measured.plan);
+        }
+    }
+    return measured;
+}
+
+/// Draft tokens of the server's flags at a batch. Beyond the last range engines go on as in it.
+int drafted_at(const FlagPlan& plan, double batch) {
+    for (const PlannedLength& length : plan.schedule) {
+        if (batch < length.to + 1.0 || &length == &plan.schedule.back()) {
+            return length.draft_tokens;
+        }
+    }
+    return plan.draft_tokens;
 }
 
 struct Promise {
+    int draft_tokens = 0;
     sweeps::SettledLoad settled;
     sim::RoundEstimate estimate;
 };
 
-Promise promise_of(const PromisedLoads& promised, int speculation, double load) {
-    const sweeps::TrafficPoint point{load, promised.context, 1.0};
-    const sweeps::SettledLoad settled = sweeps::settle(promised.round, speculation, promised.workload.traffic.kind, point);
-    return {settled, sim::evaluate(promised.round, {speculation, settled.batch, promised.context})};
+Promise promise_of(const Measured& measured, const sim::CompiledRound& round, int speculation, int drafts, double load) {
+    const sweeps::TrafficPoint point{load, measured.context, 1.0};
+    const sweeps::SettledLoad settled = sweeps::settle(round, speculation, measured.kind, point);
+    return {drafts, settled, sim::evaluate(round, {speculation, settled.batch, measured.context})};
+}
+
+Promise plain_promise(const Measured& measured, double load) { return promise_of(measured, measured.round, 0, 0, load); }
+
+/// At the batch at which the server settles with the length that its flags draft there. Where two lengths each lead to the
+/// batch of the other one, the last of them that was looked at.
+Promise drafting_promise(const Measured& measured, double load) {
+    constexpr int most_steps = 8;
+    const auto speculation_of = [&](int drafts) {
+        const auto found = measured.chains.find(drafts);
+        return drafts == 0                      ? sim::drafting_off
+               : found == measured.chains.end() ? measured.recommendation.candidates.front().speculation
+                                                : found->second;
+    };
+    const sweeps::StartedRound server(measured.round, speculation_of(measured.plan.longest()));
+    Promise promise;
+    int drafts = drafted_at(measured.plan, 1.0);
+    for (int step = 0; step < most_steps; ++step) {
+        promise = promise_of(measured, server.get(), speculation_of(drafts), drafts, load);
+        drafts = drafted_at(measured.plan, promise.settled.batch);
+        if (drafts == promise.draft_tokens) {
+            break;
+        }
+    }
+    return promise;
 }
 
 std::string waiting_text(const Promise& promise) {
@@ -87,22 +175,20 @@ std::string waiting_text(const Promise& promise) {
                                             : "";
 }
 
-/// What was promised at a load, as a comment.
-std::string promise_text(const PromisedLoads& promised, double load) {
-    const sweeps::Candidate& best = promised.recommendation.candidates.front();
-    const Promise with = promise_of(promised, best.speculation, load), without = promise_of(promised, 0, load);
-    const bool arrivals = promised.workload.traffic.kind == sweeps::LoadKind::arrival_rate;
+/// What is promised at a load, as a comment.
+std::string promise_text(const Measured& measured, double load) {
+    const Promise with = drafting_promise(measured, load), without = plain_promise(measured, load);
     return fmt::format("# {:g} requests{}: TPOT {:.2f} ms with {} draft tokens{}, {:.2f} ms without{} ({})\n", load,
-                       arrivals ? "/s" : "", text::to_ms * with.estimate.time_per_token.value(), best.draft_tokens,
-                       waiting_text(with), text::to_ms * without.estimate.time_per_token.value(), waiting_text(without),
+                       measured.kind == sweeps::LoadKind::arrival_rate ? "/s" : "",
+                       text::to_ms * with.estimate.time_per_token.value(), with.draft_tokens, waiting_text(with),
+                       text::to_ms * without.estimate.time_per_token.value(), waiting_text(without),
                        text::ratio_text(without.estimate.time_per_token / with.estimate.time_per_token));
 }
 
 /// Eight requests for each that runs at once, so that most run in the steady state.
-double requests_for(const PromisedLoads& promised, double load) {
-    const double at_once = promise_of(promised, 0, load).settled.batch;
-    const bool arrivals = promised.workload.traffic.kind == sweeps::LoadKind::arrival_rate;
-    return std::max(32.0, 8.0 * std::ceil(arrivals ? at_once : load));
+double requests_for(const Measured& measured, double load) {
+    const double at_once = plain_promise(measured, load).settled.batch;
+    return std::max(32.0, 8.0 * std::ceil(measured.kind == sweeps::LoadKind::arrival_rate ? at_once : load));
 }
 
 std::set<double> loads_of(const sweeps::Traffic& traffic) {
@@ -111,6 +197,26 @@ std::set<double> loads_of(const sweeps::Traffic& traffic) {
         loads.insert(point.load);
     }
     return loads;
+}
+
+/// vLLM's results say what was drafted; of the other clients', each import is told, one for each length.
+std::string import_commands(ExportKind kind, const std::map<int, std::vector<double>>& loads_by_length) {
+    if (kind == ExportKind::check_vllm) {
+        return "treeline import plain-*.json drafts-*.json --output my-run.json\n";
+    }
+    const char* results = kind == ExportKind::check_guidellm ? ".json" : "/profile_export_aiperf.json";
+    std::string commands = fmt::format("treeline import plain-*{} --draft-tokens 0 --output my-plain-run.json\n", results);
+    std::string before = "my-plain-run.json";
+    for (const auto& [length, loads] : loads_by_length) {
+        std::string files;
+        for (const double load : loads) {
+            files += fmt::format(" drafts-{:g}{}", load, results);
+        }
+        files = loads_by_length.size() == 1 ? fmt::format(" drafts-*{}", results) : files;
+        commands += fmt::format("treeline import {}{} --draft-tokens {} --output my-run.json\n", before, files, length);
+        before = "my-run.json";
+    }
+    return commands;
 }
 
 /// The name under which the server that was priced serves the target.
@@ -124,21 +230,22 @@ std::string served_name(const sweeps::Variant& variant) {
 
 Exported check_commands(ExportKind kind, const PromisedLoads& promised) {
     const sweeps::Candidate& best = promised.recommendation.candidates.front();
-    const sweeps::Variant& variant = promised.recommendation.variants[best.variant];
-    const double prompt =
-        promised.workload.prompt_tokens > 0.0 ? promised.workload.prompt_tokens : std::max(1.0, promised.context - 64.0);
-    const double output = variant.setup.output_tokens > 0.0 ? variant.setup.output_tokens : 128.0;
-    std::string text = "# Promised by treeline recommend:\n", plain, drafts;
+    const Measured measured = measured_of(promised);
+    const std::string target = served_name(promised.recommendation.variants[best.variant]);
+    const bool arrivals = measured.kind == sweeps::LoadKind::arrival_rate;
+    std::string text = fmt::format("# Promised for prompts of {:g} tokens and answers of {:g}:\n", measured.prompt,
+                                   measured.output),
+                plain, drafts;
+    std::map<int, std::vector<double>> loads_by_length;
     for (const double load : loads_of(promised.workload.traffic)) {
-        const ClientRun run{
-            served_name(variant),        prompt, output, load, promised.workload.traffic.kind == sweeps::LoadKind::arrival_rate,
-            requests_for(promised, load)};
-        text += promise_text(promised, load);
+        const ClientRun run{target, measured.prompt, measured.output, load, arrivals, requests_for(measured, load)};
+        text += promise_text(measured, load);
         plain += command_of(kind, run, fmt::format("plain-{:g}", load));
         drafts += command_of(kind, run, fmt::format("drafts-{:g}", load));
+        loads_by_length[drafting_promise(measured, load).draft_tokens].push_back(load);
     }
-    text += "# Against the server without the drafter:\n" + plain + "# Against the server with the drafter:\n" + drafts +
-            import_commands(kind, best.draft_tokens);
+    text += "# Against the server without the drafter:\n" + measured.without + plain +
+            "# Against the server with the drafter:\n" + measured.server + drafts + import_commands(kind, loads_by_length);
     return {text,
             "random prompts measure time, but not acceptance: give your own data set for that (or simulate acceptance, "
             "treeline plan)"};

@@ -8,11 +8,11 @@ namespace treeline::engines {
 struct PromisedLoads {
     const sweeps::Recommendation& recommendation;
     const sweeps::Workload& workload;
-    const sim::CompiledRound& round;  ///< of the recommended variant
-    double context = 0.0;             ///< mean over the traffic
+    double context = 0.0;  ///< mean over the traffic
 };
 
-/// One of the kinds that begin with "check".
+/// One of the kinds that begin with "check". What it promises is what those commands would measure: on servers that draft as
+/// the recommendation's flags say, with requests that are all as long as the commands make them.
 Exported check_commands(ExportKind kind, const PromisedLoads& promised);
 
 }  // namespace treeline::engines

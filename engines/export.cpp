@@ -288,7 +288,7 @@ Exported exported(ExportKind kind, const ExportInput& input) {
         case ExportKind::check_aiperf:
             break;
     }
-    return check_commands(kind, {input.recommendation, input.workload, input.round, input.context});
+    return check_commands(kind, {input.recommendation, input.workload, input.context});
 }
 
 }  // namespace
@@ -308,6 +308,7 @@ Exported export_recommendation(ExportKind kind, const sweeps::Recommendation& re
     if (!recommendation.traffic.points.empty()) {
         served.traffic = recommendation.traffic;
     }
+    served.limits = sweeps::limits_for(recommendation, best.variant);
     ExportInput input{recommendation, served, best, variant, sim::compile_round(variant.setup)};
     for (const sweeps::TrafficPoint& point : served.traffic.points) {
         input.context += point.context * point.share;

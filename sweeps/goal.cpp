@@ -88,7 +88,8 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
     if (waits_too_long(waiting_share(load.batch, load.queued) - beside, growth, limits)) {
         return Limit::waiting;
     }
-    return growth > limits.first_token_growth ? std::optional(Limit::first_token_growth) : std::nullopt;
+    const bool grows = growth * limits.plain_growth.at(point) > limits.first_token_growth;
+    return grows ? std::optional(Limit::first_token_growth) : std::nullopt;
 }
 
 /// The server of plain decoding, then that of each plan.
@@ -207,6 +208,14 @@ double accept_length_under_arrivals(const sim::CompiledRound& round, const Draft
     return above;
 }
 
+std::vector<Seconds> first_tokens_of(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic) {
+    std::vector<Seconds> first_tokens;
+    for (const sim::RoundEstimate& estimate : served_by(round, plan, traffic).estimates) {
+        first_tokens.push_back(estimate.first_token);
+    }
+    return first_tokens;
+}
+
 DraftPlan plan_within(const sim::CompiledRound& round, int speculation, const Traffic& traffic, const Limits& limits) {
     const Served plain = served_by(round, 0, traffic), drafting = served_by(round, speculation, traffic);
     std::optional<Served> off;
@@ -300,7 +309,7 @@ std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRou
     if (waits_too_long(outcome.waiting, outcome.first_token_growth, limits)) {
         return Limit::waiting;
     }
-    if (outcome.first_token_growth > limits.first_token_growth) {
+    if (outcome.first_token_growth * limits.plain_growth.mean > limits.first_token_growth) {
         return Limit::first_token_growth;
     }
     if (outcome.speculation != sim::drafting_off && outcome.gain < limits.minimum_gain) {

@@ -29,16 +29,28 @@ constexpr auto names_in(Objective) {
 /// as 1/τ with the accept length.
 double objective_of(const TrafficMeans& means, Objective objective);
 
+/// TTFT of plain decoding on the cut of the devices that is judged, over that of the plain decoding that drafts are compared
+/// with, which may be on another cut of them.
+struct PlainGrowth {
+    double alone = 1.0;                  ///< of a prompt read alone, where batches are stated
+    double mean = 1.0;                   ///< of means under a load
+    std::vector<double> at_points = {};  ///< of the traffic, under a load; empty: 1 everywhere
+
+    [[nodiscard]] double at(std::size_t point) const { return at_points.empty() ? 1.0 : at_points[point]; }
+};
+
 struct Limits {
     std::optional<Seconds> time_per_token;       ///< TPOT, at every point of the traffic
     std::optional<Seconds> time_to_first_token;  ///< mean TTFT under a load; where batches are stated, of a prompt read alone
     std::optional<Bytes> memory;                 ///< of one device, below its capacity, at every point of the traffic
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
-    /// Of what drafts, against the same server without the drafter under the same load: a user has to ask for longer waits.
+    /// Of what drafts, against the best plain decoding on the same devices and stack (by `plain_growth`) under the same load: a
+    /// user has to ask for longer waits.
     double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
-    /// Share of the requests in flight that wait for a place, less that share in plain decoding; more where the mean TTFT,
-    /// which counts that wait, is shorter than that of plain decoding all the same.
+    /// Share of the requests in flight that wait for a place, less that share on the same cut without the drafter; more where
+    /// the mean TTFT, which counts that wait, is shorter than that of plain decoding all the same.
     double waiting = 0.05;
+    PlainGrowth plain_growth = {};  ///< of the variant that is judged
 };
 
 enum class Limit {
@@ -94,6 +106,9 @@ Outcome outcome_with_length(const sim::CompiledRound& round, const DraftPlan& pl
 /// they cost: a longer one leaves fewer requests in service, whose rounds are shorter. sim::unlimited where none up to 64 does.
 double accept_length_under_arrivals(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic,
                                     Objective objective, double figure);
+
+/// TTFT at each point of a traffic under a load.
+std::vector<Seconds> first_tokens_of(const sim::CompiledRound& round, const DraftPlan& plan, const Traffic& traffic);
 
 /// The speculation wherever it keeps the limits, and nothing drafted (the drafter and room for its states stay in memory) at
 /// the other points, if that breaks none there, or lets fewer requests wait; else the speculation.

@@ -1,7 +1,7 @@
 // Every variant of a workload, ready to be evaluated, with its candidates within the limits or the reason why there are none.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,11 +13,24 @@
 namespace treeline::sweeps {
 namespace {
 
-std::string formatted(const char* format, double a, double b = 0.0) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, a, b);
-    return text;
+/// A figure and its limit, as sentences name them.
+struct Apart {
+    std::string figure, limit;
+};
+
+/// Both in one format of a number, "{:.{}f}" or "{:#.{}g}", with as many digits, `least` of them or more, as tell the two
+/// apart.
+Apart apart(double figure, double limit, int least, const char* format) {
+    constexpr int more = 6;
+    const auto text_of = [&](double number, int digits) { return fmt::format(fmt::runtime(format), number, digits); };
+    int digits = least;
+    while (digits < least + more && text_of(figure, digits) == text_of(limit, digits)) {
+        ++digits;
+    }
+    return {text_of(figure, digits), text_of(limit, digits)};
 }
+Apart decimals_apart(double figure, double limit, int least) { return apart(figure, limit, least, "{:.{}f}"); }
+Apart digits_apart(double figure, double limit, int least) { return apart(figure, limit, least, "{:.{}g}"); }
 
 std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     std::vector<Variant> all = variants;
@@ -32,27 +45,29 @@ std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
 
 /// "would gain 1.84x, but " of drafts that a limit on what users wait for excludes: they may raise it.
 std::string would_gain(const Outcome& outcome) {
-    return outcome.gain > 1.0 ? formatted("would gain %.2fx, but ", outcome.gain) : "";
+    return outcome.gain > 1.0 ? fmt::format("would gain {:.2f}x, but ", outcome.gain) : "";
 }
 
 std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
     const double context = longest_context_of(traffic);
+    const auto [wait, allowed] = digits_apart(100.0 * outcome.waiting, 100.0 * limits.waiting, 3);
     return would_gain(outcome) +
            fmt::format(
-               "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {:.3g} % more of the requests wait; "
-               "--waiting allows {:.3g} %",
-               most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context),
-               100.0 * outcome.waiting, 100.0 * limits.waiting);
+               "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {} % more of the requests "
+               "wait; --waiting allows {} %",
+               most_sequences(prepared.round, outcome.speculation, context), most_sequences(prepared.round, 0, context), wait,
+               allowed);
 }
 
-/// With as many digits as tell the two apart.
 std::string memory_sentence(Bytes needed, Bytes allowed) {
-    int digits = 1;
-    const auto text_of = [&](Bytes bytes) { return fmt::format("{:.{}f}", bytes.value() / 1e9, digits); };
-    while (digits < 6 && text_of(needed) == text_of(allowed)) {
-        ++digits;
-    }
-    return fmt::format("needs {} GB of memory per device; {} GB are allowed", text_of(needed), text_of(allowed));
+    const Apart text = decimals_apart(needed.value() / 1e9, allowed.value() / 1e9, 1);
+    return fmt::format("needs {} GB of memory per device; {} GB are allowed", text.figure, text.limit);
+}
+
+std::string growth_sentence(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
+    const Apart text = digits_apart(first_token_growth_of(prepared, outcome, limits), limits.first_token_growth, 3);
+    return would_gain(outcome) +
+           fmt::format("makes the TTFT {} times that of plain decoding; --ttft-growth allows {}", text.figure, text.limit);
 }
 
 /// The sentence for a broken limit and the outcome that breaks it.
@@ -61,20 +76,23 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
     switch (limit) {
         case Limit::memory:
             return memory_sentence(outcome.means.peak_memory, allowed_memory(prepared.round, outcome.speculation, limits));
-        case Limit::time_per_token:
-            return formatted("reaches a TPOT of %.2f ms; %.2f ms are allowed", outcome.means.worst_time_per_token.value() * 1e3,
-                             limits.time_per_token->value() * 1e3);
-        case Limit::time_to_first_token:
-            return formatted("reaches a TTFT of %.3g ms; %.3g ms are allowed", first_token_of(prepared, outcome).value() * 1e3,
-                             limits.time_to_first_token->value() * 1e3);
+        case Limit::time_per_token: {
+            const Apart text =
+                decimals_apart(outcome.means.worst_time_per_token.value() * 1e3, limits.time_per_token->value() * 1e3, 2);
+            return fmt::format("reaches a TPOT of {} ms; {} ms are allowed", text.figure, text.limit);
+        }
+        case Limit::time_to_first_token: {
+            const Apart text =
+                digits_apart(first_token_of(prepared, outcome).value() * 1e3, limits.time_to_first_token->value() * 1e3, 3);
+            return fmt::format("reaches a TTFT of {} ms; {} ms are allowed", text.figure, text.limit);
+        }
         case Limit::gain:
-            return formatted("reaches only %.3fx of plain decoding; the minimum is %.3gx", outcome.gain, limits.minimum_gain);
+            return fmt::format("reaches only {}x of plain decoding; the minimum is {:.6g}x",
+                               decimals_apart(outcome.gain, limits.minimum_gain, 3).figure, limits.minimum_gain);
         case Limit::load:
             return "cannot serve the load: " + outcome.problem;
         case Limit::first_token_growth:
-            return would_gain(outcome) +
-                   formatted("makes the TTFT %.3g times that of plain decoding; --ttft-growth allows %.3g",
-                             first_token_growth_of(prepared, outcome), limits.first_token_growth);
+            return growth_sentence(outcome, prepared, limits);
         case Limit::waiting:
             return waiting_sentence(outcome, prepared, traffic, limits);
     }
@@ -119,11 +137,15 @@ std::string at_its_best(const Candidate& candidate, const Variant& variant) {
 }
 
 /// A speculation that breaks a limit, off at those of several loads where it does; nothing if that does not help.
-std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, std::size_t index, int speculation, Limit broken,
-                                                    const Workload& workload) {
-    const PlannedOutcome planned =
-        planned_outcome(prepared.round, speculation, workload.traffic, workload.objective, workload.limits);
-    if (planned.plan.by_point.empty() || limit_of(planned.outcome, prepared, workload.limits)) {
+std::optional<Candidate> candidate_off_where_broken(const Judged& all, std::size_t index, int speculation, Limit broken,
+                                                    const Workload& workload, const Limits& limits) {
+    const Prepared& prepared = all.prepared[index];
+    PlannedOutcome planned = planned_outcome(prepared.round, speculation, workload.traffic, workload.objective, limits);
+    if (planned.plan.by_point.empty()) {
+        return std::nullopt;
+    }
+    compare_with_plain(all, index, planned.outcome);
+    if (limit_of(planned.outcome, prepared, limits)) {
         return std::nullopt;
     }
     Candidate candidate = candidate_of(prepared, index, planned.plan, planned.outcome, workload.objective);
@@ -143,36 +165,42 @@ void note_miss(const Prepared& prepared, std::size_t index, const Outcome& each,
     }
 }
 
-VariantOutcome judge(const Prepared& prepared, std::size_t index, const Variant& variant, const Workload& workload) {
+/// Beside the plain decoding that is judged already.
+VariantOutcome judge(const Judged& all, std::size_t index, const Workload& workload) {
+    const Prepared& prepared = all.prepared[index];
+    const Variant& variant = all.variants[index];
     VariantOutcome outcome;
     outcome.reason = prepared.problem;
     if (!prepared.problem.empty()) {
         return outcome;
     }
-    for (const Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
-        const std::optional<Limit> broken = limit_of(each, prepared, workload.limits);
+    Limits limits = workload.limits;
+    limits.plain_growth = all.plain_growth[index];
+    for (Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
+        compare_with_plain(all, index, each);
+        const std::optional<Limit> broken = limit_of(each, prepared, limits);
         note_miss(prepared, index, each, variant, workload, outcome);
         if (!broken) {
             outcome.candidates.push_back(candidate_of(prepared, index, each.speculation, each, workload.objective));
-        } else if (const auto partly = variant.switching == Switching::nothing
-                                           ? std::nullopt
-                                           : candidate_off_where_broken(prepared, index, each.speculation, *broken, workload)) {
+        } else if (const auto partly =
+                       variant.switching == Switching::nothing
+                           ? std::nullopt
+                           : candidate_off_where_broken(all, index, each.speculation, *broken, workload, limits)) {
             outcome.candidates.push_back(*partly);
         } else if (each.objective < outcome.objective) {
             outcome.objective = each.objective;
             outcome.reason = at_its_best(candidate_of(prepared, index, each.speculation, each, workload.objective), variant) +
-                             sentence_of(*broken, each, prepared, workload.traffic, workload.limits);
+                             sentence_of(*broken, each, prepared, workload.traffic, limits);
             outcome.broken = broken;
         }
     }
     return outcome;
 }
 
-}  // namespace
-
-VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, const Variant& variant,
-                                  const Workload& workload) {
+/// The candidates of a variant, each at the largest rate that it serves; else why it serves none.
+VariantOutcome judge_at_most_rate(const Judged& all, std::size_t index, const Workload& workload) {
     constexpr double just_above = 1.0 + 1e-6;
+    const Prepared& prepared = all.prepared[index];
     VariantOutcome outcome;
     for (const int speculation : prepared.problem.empty() ? prepared.speculations : std::vector<int>()) {
         const double rate = most_rate(prepared.round, speculation, workload);
@@ -185,15 +213,26 @@ VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, c
                 broken_at_rate(prepared.round, speculation, workload, just_above * rate) == Limit::load;
         }
     }
-    return outcome.candidates.empty() ? judge(prepared, index, variant, at_rate(workload, rate_nearly_alone)) : outcome;
+    return outcome.candidates.empty() ? judge(all, index, at_rate(workload, rate_nearly_alone)) : outcome;
 }
+
+/// Plain decoding on a cut of the devices beside that on their best one.
+void compare_with_best_cut(const Judged& all, std::vector<Candidate>& plain, Objective objective) {
+    for (Candidate& candidate : plain) {
+        candidate.gain = plain_beside(all, candidate.variant)->objective / candidate.objective;
+        candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, objective);
+    }
+}
+
+}  // namespace
 
 Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
     return prepared.loaded ? outcome.means.first_token : prepared.time_to_first_token;
 }
 
-double first_token_growth_of(const Prepared& prepared, const Outcome& outcome) {
-    return prepared.loaded ? outcome.first_token_growth : prepared.time_to_first_token / prepared.plain_first_token;
+double first_token_growth_of(const Prepared& prepared, const Outcome& outcome, const Limits& limits) {
+    return prepared.loaded ? outcome.first_token_growth * limits.plain_growth.mean
+                           : prepared.time_to_first_token / prepared.plain_first_token * limits.plain_growth.alone;
 }
 
 std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
@@ -204,7 +243,7 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
     if (limits.time_to_first_token && first_token_of(prepared, outcome) > *limits.time_to_first_token) {
         return Limit::time_to_first_token;
     }
-    const bool grows = outcome.speculation != 0 && first_token_growth_of(prepared, outcome) > limits.first_token_growth;
+    const bool grows = outcome.speculation != 0 && first_token_growth_of(prepared, outcome, limits) > limits.first_token_growth;
     return grows ? Limit::first_token_growth : broken;
 }
 
@@ -321,11 +360,27 @@ Judged judged(const Workload& workload, unsigned threads) {
     all.variants = with_plain_decoding(variants);
     all.prepared.resize(all.variants.size());
     all.outcomes.resize(all.variants.size());
-    parallel_for(all.variants.size(), thread_count(threads), [&](std::size_t i) {
+    all.plain.resize(all.variants.size());
+    all.plain_growth.resize(all.variants.size());
+    const auto judge_one = workload.most_arrivals ? judge_at_most_rate : judge;
+    const auto for_all = [&](const std::function<void(std::size_t)>& work) {
+        parallel_for(all.variants.size(), thread_count(threads), work);
+    };
+    for_all([&](std::size_t i) {
         all.prepared[i] = prepare(all.variants[i], workload);
-        const auto judge_one = workload.most_arrivals ? judge_at_most_rate : judge;
-        all.outcomes[i] = judge_one(all.prepared[i], i, all.variants[i], workload);
+        all.outcomes[i] = all.variants[i].plain() ? judge_one(all, i, workload) : VariantOutcome();
     });
+    // Those are what gains and waits of the others are over, and of plain decoding on other cuts.
+    all.plain = workload.most_arrivals ? all.plain : plain_candidates(all, workload);
+    for_all([&](std::size_t i) {
+        if (!all.variants[i].plain()) {
+            all.plain_growth[i] = plain_growth_of(all, i, workload);
+            all.outcomes[i] = judge_one(all, i, workload);
+        } else if (!workload.most_arrivals) {
+            compare_with_best_cut(all, all.outcomes[i].candidates, workload.objective);
+        }
+    });
+    all.plain = workload.most_arrivals ? plain_candidates(all, workload) : all.plain;
     return all;
 }
 

@@ -76,92 +76,14 @@ std::vector<TradeoffPoint> tradeoffs_of(const std::vector<Prepared>& prepared, c
     return points;
 }
 
-/// Devices and stack, however a model is cut: what a recommendation and its plain decoding must share.
-bool same_server(const Variant& a, const Variant& b) {
-    const sim::Platform &x = a.setup.platform, &y = b.setup.platform;
-    return a.origin.target == b.origin.target && x.device.name == y.device.name && x.devices() == y.devices() &&
-           a.labels.stack == b.labels.stack && x.mode == y.mode && x.stack.serving.prefill == y.stack.serving.prefill &&
-           x.stack.serving.step_tokens == y.stack.serving.step_tokens;
-}
-
-/// Plain decoding on the platforms of all variants; within the limits or not, since it is what others are compared with.
-std::vector<std::optional<Candidate>> plain_candidates(const std::vector<Variant>& variants,
-                                                       const std::vector<Prepared>& prepared, const Workload& workload) {
-    std::vector<std::optional<Candidate>> plain(variants.size());
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-        if (variants[i].plain() && prepared[i].problem.empty()) {
-            plain[i] = candidate_of(prepared[i], i, 0,
-                                    outcomes_of(prepared[i].round, {0}, workload.traffic, workload.objective).front(),
-                                    workload.objective);
-        }
-    }
-    return plain;
-}
-
-/// The same where the largest rates are asked for: plain decoding at its own, or, where it serves none within the limits, at
-/// that of the best candidate.
-std::vector<std::optional<Candidate>> plain_at_most_rates(const Judged& all, const Workload& workload) {
-    std::vector<std::optional<Candidate>> plain(all.variants.size());
-    double largest = 0.0;
-    for (const VariantOutcome& outcome : all.outcomes) {
-        for (const Candidate& candidate : outcome.candidates) {
-            largest = std::max(largest, candidate.requests_per_second);
-        }
-    }
-    const Traffic asked = at_rate(workload, largest).traffic;
-    for (std::size_t i = 0; i < all.variants.size(); ++i) {
-        if (!all.variants[i].plain() || !all.prepared[i].problem.empty()) {
-            continue;
-        }
-        if (!all.outcomes[i].candidates.empty()) {
-            plain[i] = all.outcomes[i].candidates.front();
-        } else {
-            plain[i] =
-                candidate_of(all.prepared[i], i, 0, outcomes_of(all.prepared[i].round, {0}, asked, workload.objective).front(),
-                             workload.objective);
-            plain[i]->objective = sim::unlimited;
-        }
-    }
-    return plain;
-}
-
-/// The best plain decoding on the devices and stack of a variant.
-const Candidate& plain_beside(const Variant& variant, const std::vector<Variant>& variants,
-                              const std::vector<std::optional<Candidate>>& plain) {
-    const Candidate* best = nullptr;
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-        if (plain[i] && same_server(variants[i], variant) && (best == nullptr || plain[i]->objective < best->objective)) {
-            best = &*plain[i];
-        }
-    }
-    return *best;
-}
-
-const Candidate* plain_on_platform_of(const Variant& variant, const std::vector<Variant>& variants,
-                                      const std::vector<std::optional<Candidate>>& plain) {
-    for (std::size_t i = 0; i < variants.size(); ++i) {
-        if (plain[i] && variants[i].origin.same_platform(variant.origin)) {
-            return &*plain[i];
-        }
-    }
-    return nullptr;
-}
-
-/// Gains were measured against plain decoding on the same cut of the devices; another cut may be better for it.
-void compare_with_best_plain(std::vector<Candidate>& candidates, const std::vector<Variant>& variants,
-                             const std::vector<std::optional<Candidate>>& plain, const Workload& workload) {
+/// Gains between the largest rates, over those of plain decoding.
+void compare_rates_with_plain(std::vector<Candidate>& candidates, const Judged& all, const Workload& workload) {
     for (Candidate& candidate : candidates) {
-        const Variant& variant = variants[candidate.variant];
-        const Candidate& best = plain_beside(variant, variants, plain);
-        if (workload.most_arrivals) {
-            candidate.gain = best.objective / candidate.objective;
-            candidate.gain_of_capacity = true;
-            candidate.speedup = best.time_per_token / candidate.time_per_token;
-            candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, workload.objective);
-        } else if (!candidate.gain_of_capacity) {
-            candidate.gain *= best.objective / plain_on_platform_of(variant, variants, plain)->objective;
-            candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, workload.objective);
-        }
+        const Candidate& best = *plain_beside(all, candidate.variant);
+        candidate.gain = best.objective / candidate.objective;
+        candidate.gain_of_capacity = true;
+        candidate.speedup = best.time_per_token / candidate.time_per_token;
+        candidate.break_even_accept_length = accept_length_at(candidate, candidate.gain, workload.objective);
     }
     std::erase_if(candidates, [&](const Candidate& candidate) {
         return candidate.draft_tokens > 0 && candidate.gain < workload.limits.minimum_gain;
@@ -224,8 +146,19 @@ Schedule best_start(const sim::CompiledRound& round, const Workload& workload, c
     return *chosen;
 }
 
+/// Whether all that a schedule drafts is one speculation other than the recommended one.
+bool drafts_another_alone(const Schedule& schedule, const Candidate& best) {
+    std::set<int> drafted;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        drafted.insert(entry.speculation);
+    }
+    drafted.erase(0);
+    return drafted.size() == 1 && *drafted.begin() != best.speculation;
+}
+
 /// The lengths of all that a server can change between; where those yield less over the load than the recommended one alone,
-/// as on a server that is full and settles elsewhere with each length: that one alone, where it is off if its plan has that.
+/// as on a server that is full and settles elsewhere with each length: that one alone, where it is off if its plan has that. A
+/// schedule of one length that gains nothing over the recommended one is of that.
 Schedule best_schedule(const sim::CompiledRound& round, const Workload& workload, const std::vector<int>& choices,
                        const Candidate& best) {
     Schedule schedule = best_start(round, workload, choices, best);
@@ -236,6 +169,9 @@ Schedule best_schedule(const sim::CompiledRound& round, const Workload& workload
         }
     };
     try_instead({0, best.speculation}, workload);
+    if (best.draft_tokens > 0 && drafts_another_alone(schedule, best) && schedule.gain <= worthwhile_schedule * best.gain) {
+        schedule = schedule_for(round, {0, best.speculation}, workload, largest_scheduled_batch, best.speculation);
+    }
     if (schedule.gain < best.gain * (1.0 - schedule_tolerance)) {
         Workload anyhow = workload;  // the gain that is asked for is that over the load
         anyhow.limits.minimum_gain = 0.0;
@@ -330,6 +266,17 @@ void add_most_rate(const Judged& all, const Workload& workload, Recommendation& 
     answer.schedule.gain *= std::isfinite(best.gain) ? best.gain / there.gain : 1.0;
 }
 
+/// Schedules are compared on the recommended cut of the devices, and gains are over the plain decoding that may be on another.
+void add_schedules_of_load(const sim::CompiledRound& round, const Workload& workload, Recommendation& answer) {
+    Candidate best = answer.candidates.front();
+    Workload asked = workload;
+    asked.limits = limits_for(answer, best.variant);
+    const double gain = best.gain;
+    best.gain = outcomes_of(round, {&best.plan, 1}, workload.traffic, workload.objective).front().gain;
+    add_schedules(round, asked, best, answer);
+    answer.schedule.gain *= gain / best.gain;
+}
+
 /// What beside the recommendation would be the better choice where its accept length is shorter.
 void add_flip(const Judged& all, const Workload& workload, Recommendation& answer) {
     Candidate& best = answer.candidates.front();
@@ -341,11 +288,12 @@ void add_flip(const Judged& all, const Workload& workload, Recommendation& answe
 }
 
 /// All candidates of judged variants, best first, in an answer that says nothing of the recommended one yet.
-Recommendation ranked(const Judged& all, const std::vector<std::optional<Candidate>>& plain, const Workload& workload) {
+Recommendation ranked(const Judged& all, const Workload& workload) {
     Recommendation answer;
     answer.traffic = workload.traffic;
     answer.objective = workload.objective;
     answer.limits = workload.limits;
+    answer.plain_growth = all.plain_growth;
     answer.variants = all.variants;
     answer.speculations = workload.speculations;
     for (const VariantOutcome& of_variant : all.outcomes) {
@@ -355,7 +303,9 @@ Recommendation ranked(const Judged& all, const std::vector<std::optional<Candida
         answer.excluded.push_back({answer.variants[i].labels.text(), all.outcomes[i].reason, i});
     }
     answer.excluded.insert(answer.excluded.end(), workload.excluded.begin(), workload.excluded.end());
-    compare_with_best_plain(answer.candidates, answer.variants, plain, workload);
+    if (workload.most_arrivals) {
+        compare_rates_with_plain(answer.candidates, all, workload);
+    }
     std::sort(answer.candidates.begin(), answer.candidates.end(), before);
     answer.untrained = take_untrained(answer.candidates, answer.variants);
     for (std::vector<Candidate>* list : {&answer.candidates, &answer.untrained}) {
@@ -371,20 +321,18 @@ Recommendation ranked(const Judged& all, const std::vector<std::optional<Candida
 
 RecommendationResult answer_for(const Workload& workload, unsigned threads) {
     const Judged all = judged(workload, threads);
-    const auto plain =
-        workload.most_arrivals ? plain_at_most_rates(all, workload) : plain_candidates(all.variants, all.prepared, workload);
-    Recommendation answer = ranked(all, plain, workload);
+    Recommendation answer = ranked(all, workload);
     if (answer.candidates.empty()) {
         return {std::nullopt, std::move(answer.excluded), nearest_exclusion(all)};
     }
     const Candidate& best = answer.candidates.front();
     answer.runners_up = best_of_each_other_variant(answer.candidates);
     answer.speculate = best.draft_tokens > 0;
-    answer.plain = plain_beside(answer.variants[best.variant], answer.variants, plain);
+    answer.plain = *plain_beside(all, best.variant);
     if (workload.most_arrivals) {
         add_most_rate(all, workload, answer);
     } else {
-        add_schedules(all.prepared[best.variant].round, workload, best, answer);
+        add_schedules_of_load(all.prepared[best.variant].round, workload, answer);
     }
     answer.tradeoffs = tradeoffs_of(all.prepared, answer.variants, answer.settled);
     if (answer.speculate && !workload.most_arrivals) {

@@ -22,7 +22,9 @@ struct Candidate : TrafficMeans {
     double break_even_accept_length = 1.0;  ///< below this accept length plain decoding is better in the objective
     bool gain_of_capacity = false;          ///< Outcome::gain_of_capacity
     bool overrun = false;                   ///< requests come faster than it answers them
-    double gain = 1.0;  ///< the best plain decoding's objective on the same devices and stack / its objective (Outcome::gain)
+    /// The objective of the best plain decoding on the same devices and stack (Recommendation::plain) / its objective; where
+    /// `gain_of_capacity`, Outcome::gain.
+    double gain = 1.0;
     double speedup = 1.0;                 ///< mean TPOT of plain decoding on the same platform / mean TPOT
     Seconds time_to_first_token;          ///< mean under a load; where batches are stated, of a prompt read alone
     double tokens_per_second_user = 0.0;  ///< 1 / mean TPOT
@@ -71,6 +73,9 @@ struct Schedule {
 
 /// In the objective: what a schedule may lose for having fewer ranges.
 inline constexpr double schedule_tolerance = 0.015;
+
+/// What a schedule must gain over the best single length to be worth telling an engine of: predictions miss more.
+inline constexpr double worthwhile_schedule = 1.02;
 
 /// How many sequences one server holds at the longest context of the traffic, and what the drafter takes of that.
 struct Capacity {
@@ -143,23 +148,32 @@ struct Recommendation {
     /// The best of each variant that nobody can run yet (Variant::untrained), best first; in none of the lists above. Regret is
     /// negative where it would beat the recommendation.
     std::vector<Candidate> untrained;
-    Candidate
-        plain;  ///< the best plain decoding on the devices and stack of the recommendation: what gains are measured against
+    /// The best plain decoding on the devices and stack of the recommendation that keeps the limits, or the best of all where
+    /// none does: what gains are measured against.
+    Candidate plain;
     bool speculate = false;  ///< false when plain decoding wins
     /// What the answer is about: the workload's, but for loads that nobody serves (`unserved`, `saturation`).
     Traffic traffic;
     Objective objective = Objective::throughput;
     Limits limits;
-    Traffic settled;                       ///< the traffic in batches: those at which the recommendation serves its loads
-    Capacity capacity;                     ///< of the recommended variant
-    std::vector<UnservedLoad> unserved;    ///< left out of the traffic
-    std::optional<Saturation> saturation;  ///< the traffic is a closed loop that keeps all servers full, then
-    std::optional<MostRate> most_rate;     ///< where it was asked for; the traffic is at the recommendation's rate
-    Schedule schedule;                     ///< of the recommended variant, of what its server can change between
+    std::vector<PlainGrowth> plain_growth;  ///< by variant: Limits::plain_growth with which each was judged; empty: 1 for all
+    Traffic settled;                        ///< the traffic in batches: those at which the recommendation serves its loads
+    Capacity capacity;                      ///< of the recommended variant
+    std::vector<UnservedLoad> unserved;     ///< left out of the traffic
+    std::optional<Saturation> saturation;   ///< the traffic is a closed loop that keeps all servers full, then
+    std::optional<MostRate> most_rate;      ///< where it was asked for; the traffic is at the recommendation's rate
+    Schedule schedule;                      ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     std::optional<FlipLength> flip;  ///< nothing where no runner-up would be better at any accept length
 };
+
+/// The limits that one of its variants was judged by.
+inline Limits limits_for(const Recommendation& found, std::size_t variant) {
+    Limits limits = found.limits;
+    limits.plain_growth = variant < found.plain_growth.size() ? found.plain_growth[variant] : PlainGrowth{};
+    return limits;
+}
 
 /// Whether requests wait ever longer, so that there is no time to the first token and no number of them that wait.
 inline bool waits_for_ever(const Recommendation& found, const Candidate& candidate) {
@@ -168,8 +182,7 @@ inline bool waits_for_ever(const Recommendation& found, const Candidate& candida
 
 /// Whether following the schedule gains more over the best single length than noise, so that an engine is told of it.
 inline bool schedule_pays(const Recommendation& found) {
-    constexpr double worth_it = 1.02;  // predictions miss more
-    return found.schedule.gain > worth_it * found.candidates.front().gain;
+    return found.schedule.gain > worthwhile_schedule * found.candidates.front().gain;
 }
 
 /// Nothing if no configuration meets the limits; `excluded` then says why for each.

@@ -31,8 +31,8 @@ double accept_length_at(const Candidate& candidate, double ratio, Objective obje
 
 /// TTFT of an outcome: among the others under a load; where batches are stated, of a prompt read alone.
 Seconds first_token_of(const Prepared& prepared, const Outcome& outcome);
-/// Its ratio to that of plain decoding.
-double first_token_growth_of(const Prepared& prepared, const Outcome& outcome);
+/// Its ratio to that of the plain decoding that drafts are compared with.
+double first_token_growth_of(const Prepared& prepared, const Outcome& outcome, const Limits& limits);
 
 /// The first limit that an outcome breaks: those of broken_limit(), and TTFT and its growth.
 std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits);
@@ -68,14 +68,29 @@ struct Judged {
     std::vector<Variant> variants;
     std::vector<Prepared> prepared;
     std::vector<VariantOutcome> outcomes;
+    /// Plain decoding on the platforms of all variants, within the limits or not, since it is what others are compared with;
+    /// nothing at variants that draft.
+    std::vector<std::optional<Candidate>> plain;
+    std::vector<PlainGrowth> plain_growth;  ///< by variant
 };
+
+/// Plain decoding of judged variants as they are compared with it. Where the largest rates are asked for, each at its own, or,
+/// where it serves none within the limits, at that of the best candidate.
+std::vector<std::optional<Candidate>> plain_candidates(const Judged& all, const Workload& workload);
+
+/// The plain decoding that a variant is compared with: the best on its devices and stack, whatever their cut, that keeps the
+/// limits; where none does, the best of all. Null where plain decoding cannot be priced there.
+const Candidate* plain_beside(const Judged& all, std::size_t variant);
+
+/// Its TTFT beside that of plain decoding on the cut of the variant.
+PlainGrowth plain_growth_of(const Judged& all, std::size_t variant, const Workload& workload);
+
+/// Sets an outcome's gain, which is over plain decoding on its own cut of the devices, to that over plain_beside(). Where
+/// neither serves the load, gains of capacity stay.
+void compare_with_plain(const Judged& all, std::size_t variant, Outcome& outcome);
 
 /// The variant that misses the limits on times and memory least; nothing where none that can be run misses by these alone.
 std::optional<std::size_t> nearest_miss_of(const Judged& all);
-
-/// The candidates of a variant, each at the largest rate that it serves; else why it serves none.
-VariantOutcome judge_at_most_rate(const Prepared& prepared, std::size_t index, const Variant& variant,
-                                  const Workload& workload);
 
 /// The workload's variants, and plain decoding on each of their platforms.
 Judged judged(const Workload& workload, unsigned threads);

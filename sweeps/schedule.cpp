@@ -163,6 +163,13 @@ void follow(const sim::CompiledRound& round, const Workload& workload, Schedule&
     }
 }
 
+/// The limits at batches by themselves, which have no queue, so that no TTFT grows.
+Limits of_batches(const Limits& limits) {
+    Limits alone = limits;
+    alone.plain_growth = {};
+    return alone;
+}
+
 /// The outcomes at one batch that keep the limits; and the limit in the way of the best that drafts.
 BatchChoices choices_at(const sim::CompiledRound& round, const std::vector<int>& speculations, const Workload& workload,
                         const LoadChoices* loads, int batch, BestOutcome& best, std::vector<Outcome>& outcomes) {
@@ -176,7 +183,7 @@ BatchChoices choices_at(const sim::CompiledRound& round, const std::vector<int>&
     }
     // A loaded drafter costs time where nothing is drafted, too: drafts that lose less are the better choice, unless the user
     // asks for a gain.
-    Limits limits = workload.limits;
+    Limits limits = of_batches(workload.limits);
     limits.minimum_gain = limits.minimum_gain > 1.0 ? limits.minimum_gain : 0.0;
     BatchChoices choices;
     best = best_of(outcomes, round, limits);
@@ -213,6 +220,7 @@ int most_states(const sim::CompiledRound& round, const std::vector<int>& specula
 Schedule schedule_of(const sim::CompiledRound& round, const std::vector<int>& choices, const Workload& workload,
                      const LoadChoices* loads, int largest_batch, int preferred) {
     Schedule schedule;
+    const Limits limits = of_batches(workload.limits);
     const int asked = largest_batch_asked(round, choices.back(), workload.traffic);
     std::vector<double> speedups;
     std::vector<std::size_t> allowed;  // how many choices keep the limits, by batch from 1
@@ -222,11 +230,11 @@ Schedule schedule_of(const sim::CompiledRound& round, const std::vector<int>& ch
         std::vector<Outcome> outcomes;
         BatchChoices at_batch = choices_at(round, choices, workload, loads, batch, best, outcomes);
         if (best.within == nullptr) {
-            schedule.end_limit = outcomes.empty() ? Limit::memory : broken_limit(outcomes.front(), round, workload.limits);
+            schedule.end_limit = outcomes.empty() ? Limit::memory : broken_limit(outcomes.front(), round, limits);
             break;
         }
         speedups.push_back(best.within->speedup);
-        schedule.gains.push_back(best_drafting_gain(outcomes, round, workload.limits));
+        schedule.gains.push_back(best_drafting_gain(outcomes, round, limits));
         allowed.push_back(at_batch.outcomes.size());
         if (best.within->speculation != sim::drafting_off && best.within->gain >= workload.limits.minimum_gain) {
             schedule.switch_off_batch.reset();

@@ -138,7 +138,7 @@ std::vector<Placed> candidates_in(const World& world, const Recommendation& reco
     std::vector<Placed> placed;
     for (const int speculation : speculations) {
         const PlannedOutcome planned = planned_for(recommendation.variants[index], round, speculation, workload.traffic,
-                                                   workload.objective, workload.limits);
+                                                   workload.objective, limits_for(recommendation, index));
         if (!planned.broken || *planned.broken == Limit::gain) {
             placed.push_back({index, speculation, planned.outcome.objective / (plain ? 1.0 : world.measured_over_predicted)});
         }
@@ -288,14 +288,15 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
         if (!prepared.problem.empty()) {
             continue;
         }
+        const Limits limits = limits_for(recommendation, i);
         for (const int speculation : prepared.speculations) {
-            const PlannedOutcome planned =
-                planned_for(variant, prepared.round, speculation, traffic, objective, recommendation.limits);
+            const PlannedOutcome planned = planned_for(variant, prepared.round, speculation, traffic, objective, limits);
             const Outcome& outcome = planned.outcome;
-            const std::optional<Limit> broken =
-                planned.broken ? planned.broken : limit_of(outcome, prepared, recommendation.limits);
+            const std::optional<Limit> broken = limit_of(outcome, prepared, limits);
             // Over the best plain decoding, whatever its cut.
-            const double gain = outcome.gain_of_capacity ? outcome.gain : recommendation.plain.objective / outcome.objective;
+            const bool served = outcome.problem.empty() && !recommendation.plain.overrun;
+            const double gain =
+                outcome.gain_of_capacity && !served ? outcome.gain : recommendation.plain.objective / outcome.objective;
             const bool allowed = !broken || *broken == Limit::gain;
             const auto rank = std::tuple(gain >= 1.0, allowed, gain);
             if (!best || rank > best_rank) {
@@ -307,13 +308,13 @@ std::optional<RejectedDrafting> rejected_drafting(const Recommendation& recommen
                                         {},
                                         allowed ? std::nullopt : broken,
                                         outcome.waiting,
-                                        first_token_growth_of(prepared, outcome),
+                                        first_token_growth_of(prepared, outcome, limits),
                                         first_token_of(prepared, outcome),
                                         std::nullopt,
                                         gain};
                 if (!plan.by_point.empty()) {
                     const Outcome everywhere = outcomes_of(prepared.round, {speculation}, traffic, objective).front();
-                    best->off_for = limit_of(everywhere, prepared, recommendation.limits);
+                    best->off_for = limit_of(everywhere, prepared, limits);
                     best->gain_everywhere = recommendation.plain.objective / everywhere.objective;
                 }
             }

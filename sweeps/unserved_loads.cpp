@@ -42,8 +42,8 @@ std::optional<std::size_t> too_slow(const Judged& all) {
     return nearest;
 }
 
-/// Why nobody serves one load of the workload within its limits, and the limit in the way of plain decoding; nothing if
-/// somebody does.
+/// Why nobody serves one load of the workload within its limits, told of what comes nearest to serving it, and the limit in its
+/// way; nothing if somebody does.
 struct Unserved {
     std::string reason;
     std::optional<Limit> broken;
@@ -58,10 +58,10 @@ std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& poin
         }
     }
     const VariantOutcome& plain = all.outcomes.back();  // the last one is plain decoding
-    if (const std::optional<std::size_t> nearest = too_slow(all); nearest && plain.broken == Limit::load) {
+    if (const std::optional<std::size_t> nearest = plain.broken == Limit::load ? too_slow(all) : nearest_miss_of(all)) {
         const VariantOutcome& outcome = all.outcomes[*nearest];
-        return Unserved{fmt::format("{}: {}", all.variants[*nearest].labels.text(), outcome.nearest_reason),
-                        outcome.nearest_limit};
+        const std::string who = &outcome == &plain ? "" : all.variants[*nearest].labels.text() + ": ";
+        return Unserved{who + outcome.nearest_reason, outcome.nearest_limit};
     }
     if (plain.broken == Limit::load && workload.traffic.kind == LoadKind::arrival_rate) {
         return Unserved{

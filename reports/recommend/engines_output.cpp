@@ -1,12 +1,15 @@
 #include "reports/recommend/engines_output.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "reports/explain.h"
 #include "reports/json_rows.h"
 #include "reports/objective_text.h"
+#include "reports/recommend/load_notes.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/shape_text.h"
 #include "text/number_text.h"
@@ -28,6 +31,48 @@ std::string block_of(const engines::EngineFlags& flags) {
 const sweeps::Recommendation* found_by(const EngineAnswer& answer) {
     return answer.answer && answer.answer->result.recommendation ? &*answer.answer->result.recommendation : nullptr;
 }
+
+/// The answers in their order, but for those that serve less of the load, which are below those that serve more.
+std::vector<const EngineAnswer*> by_load_served(const std::vector<EngineAnswer>& answers) {
+    std::vector<const EngineAnswer*> all;
+    for (const EngineAnswer& each : answers) {
+        all.push_back(&each);
+    }
+    const auto served = [](const EngineAnswer* each) { return found_by(*each) ? served_share(*found_by(*each)) : 0.0; };
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const EngineAnswer* a, const EngineAnswer* b) { return served(a) > served(b); });
+    return all;
+}
+
+/// What of the load each engine serves otherwise than it was asked, a paragraph for each note.
+std::string notes_on_loads(const std::vector<const EngineAnswer*>& answers) {
+    std::string text;
+    for (const EngineAnswer* each : answers) {
+        if (const sweeps::Recommendation* found = found_by(*each)) {
+            for (const std::string& note : load_notes(*found, each->answer->input.workload.traffic.kind)) {
+                text += text::wrapped(fmt::format("{}: {}", each->engine, note), flags_width, "  ") + "\n";
+            }
+        }
+    }
+    return text;
+}
+
+/// The rate at which a server's figures are, where the largest one is asked for.
+Json rate_json(const sweeps::Recommendation& found) {
+    const double rate = found.candidates.front().requests_per_second;
+    return rate > 0.0 ? Json(rate) : Json();
+}
+
+/// A column or a cell of it, where the column is shown.
+template <class Item>
+void add_if(bool shown, std::vector<Item>& items, Item item) {
+    if (shown) {
+        items.push_back(std::move(item));
+    }
+}
+
+/// Nothing where plain decoding serves no rate.
+std::string gain_cell(const sweeps::Candidate& best) { return std::isfinite(best.gain) ? text::ratio_text(best.gain) : ""; }
 
 /// Why an engine has no recommendation.
 std::string reason_of(const EngineAnswer& answer) {
@@ -67,73 +112,88 @@ Json flags_json(const engines::EngineFlags& flags) {
 }
 
 std::string engines_table(const std::vector<EngineAnswer>& answers) {
-    text::TextTable table({{"Engine", text::Align::left},
-                           {"stack", text::Align::left},
-                           {"run", text::Align::left},
-                           {"gain"},
-                           {"tokens/s/device"},
-                           {"TPOT"},
-                           {"TTFT"},
-                           {"memory"}});
+    const std::vector<const EngineAnswer*> ordered = by_load_served(answers);
+    const auto any = [&](auto holds) {
+        return std::any_of(ordered.begin(), ordered.end(),
+                           [&](const EngineAnswer* each) { return found_by(*each) != nullptr && holds(*found_by(*each)); });
+    };
+    const bool rates = any([](const sweeps::Recommendation& found) { return found.most_rate.has_value(); });
+    const bool parts = any([](const sweeps::Recommendation& found) { return served_share(found) < 1.0; });
+    std::vector<text::Column> columns = {
+        {"Engine", text::Align::left}, {"stack", text::Align::left}, {"run", text::Align::left}};
+    add_if(parts, columns, {"load served"});
+    add_if(rates, columns, {"requests/s"});
+    columns.insert(columns.end(), {{"gain"}, {"tokens/s/device"}, {"TPOT"}, {"TTFT"}, {"memory"}});
+    text::TextTable table(columns);
     std::string flags, without;
-    for (const EngineAnswer& each : answers) {
-        const sweeps::Recommendation* found = found_by(each);
+    for (const EngineAnswer* each : ordered) {
+        const sweeps::Recommendation* found = found_by(*each);
         if (found == nullptr) {
-            without += text::wrapped(fmt::format("{}: {}.", each.engine, reason_of(each)), flags_width, "  ") + "\n";
+            without += text::wrapped(fmt::format("{}: {}.", each->engine, reason_of(*each)), flags_width, "  ") + "\n";
             continue;
         }
         const sweeps::Candidate& best = found->candidates.front();
-        table.add({each.engine, found->variants[best.variant].labels.stack, run_text(*found), text::ratio_text(best.gain),
-                   text::short_text(best.tokens_per_second_device), text_of(best.time_per_token),
-                   first_token_text(*found, best), text_of(best.peak_memory)});
+        std::vector<std::string> cells = {each->engine, found->variants[best.variant].labels.stack, run_text(*found)};
+        add_if(parts, cells, text::percent_text(served_share(*found)));
+        add_if(rates, cells, text::short_text_below(best.requests_per_second));
+        cells.insert(cells.end(), {gain_cell(best), text::short_text(best.tokens_per_second_device),
+                                   text_of(best.time_per_token), first_token_text(*found, best), text_of(best.peak_memory)});
+        table.add(std::move(cells));
         flags += block_of(*engines::engine_flags(*found));
     }
-    return table.text() + "Each on its own newest stack; a gain is over the same engine without a drafter.\n" + without +
-           "\nTo run it:\n" + flags;
+    return table.text() + "Each on its own newest stack; a gain is over the same engine without a drafter.\n" +
+           notes_on_loads(ordered) + without + "\nTo run it:\n" + flags;
 }
 
 Json engines_json(const std::vector<EngineAnswer>& answers) {
     Json json = {{"format", "treeline-engines"}, {"version", 1}, {"engines", Json::array()}};
-    for (const EngineAnswer& each : answers) {
-        json["engines"].push_back({{"engine", each.engine},
-                                   {"answer", each.answer ? recommendation_json(*each.answer, each.input) : Json()},
-                                   {"problem", found_by(each) == nullptr ? Json(reason_of(each)) : Json()}});
+    for (const EngineAnswer* each : by_load_served(answers)) {
+        const sweeps::Recommendation* found = found_by(*each);
+        json["engines"].push_back({{"engine", each->engine},
+                                   {"load_served", found != nullptr ? Json(served_share(*found)) : Json()},
+                                   {"requests_per_s", found != nullptr ? rate_json(*found) : Json()},
+                                   {"answer", each->answer ? recommendation_json(*each->answer, each->input) : Json()},
+                                   {"problem", found == nullptr ? Json(reason_of(*each)) : Json()}});
     }
     return json;
 }
 
 std::string engines_csv(const std::vector<EngineAnswer>& answers) {
     Json rows = Json::array();
-    for (const EngineAnswer& each : answers) {
-        Json row = {{"engine", each.engine}};
-        if (const sweeps::Recommendation* found = found_by(each)) {
+    for (const EngineAnswer* each : by_load_served(answers)) {
+        Json row = {{"engine", each->engine}};
+        if (const sweeps::Recommendation* found = found_by(*each)) {
             const sweeps::Candidate& best = found->candidates.front();
             const sweeps::VariantLabels& labels = found->variants[best.variant].labels;
             row.update({{"stack", labels.stack},
                         {"drafter", labels.drafter},
                         {"draft_tokens", best.draft_tokens},
-                        {"gain", best.gain},
+                        {"load_served", served_share(*found)},
+                        {"requests_per_s", rate_json(*found)},
+                        {"gain", std::isfinite(best.gain) ? Json(best.gain) : Json()},
                         {"tokens_per_s_device", best.tokens_per_second_device},
                         {"tpot_ms", text::to_ms * best.time_per_token.value()},
                         {"ttft_ms", found->saturation ? Json() : Json(text::to_ms * best.time_to_first_token.value())},
                         {"memory_gb", 1e-9 * best.peak_memory.value()}});
         }
-        row["problem"] = found_by(each) == nullptr ? reason_of(each) : "";
+        row["problem"] = found_by(*each) == nullptr ? reason_of(*each) : "";
         rows.push_back(std::move(row));
     }
-    return csv_of({"engine", "stack", "drafter", "draft_tokens", "gain", "tokens_per_s_device", "tpot_ms", "ttft_ms",
-                   "memory_gb", "problem"},
+    return csv_of({"engine", "stack", "drafter", "draft_tokens", "load_served", "requests_per_s", "gain", "tokens_per_s_device",
+                   "tpot_ms", "ttft_ms", "memory_gb", "problem"},
                   rows);
 }
 
 const EngineAnswer& best_engine(const std::vector<EngineAnswer>& answers) {
     const EngineAnswer* best = nullptr;
+    const auto rank = [](const sweeps::Recommendation& found) {
+        return std::pair(-served_share(found), found.candidates.front().objective);
+    };
     for (const EngineAnswer& each : answers) {
         const sweeps::Recommendation* found = found_by(each);
         const sweeps::Recommendation* before = best == nullptr ? nullptr : found_by(*best);
         if (best == nullptr ? each.answer.has_value()
-                            : found != nullptr && (before == nullptr || found->candidates.front().objective <
-                                                                            before->candidates.front().objective)) {
+                            : found != nullptr && (before == nullptr || rank(*found) < rank(*before))) {
             best = &each;
         }
     }

@@ -25,13 +25,14 @@ struct EngineAnswer {
     std::string problem;                   ///< why not, as a sentence
 };
 
-/// One line for each engine, then the flags of each.
+/// One line for each engine, with the share of the load that it serves where one leaves some out, and the requests/s where the
+/// largest are asked for; then the flags of each. In all three forms engines that serve more of the load come first.
 std::string engines_table(const std::vector<EngineAnswer>& answers);
 /// Format "treeline-engines", version 1: for each engine the answer as recommendation_json() has it, or the problem.
 nlohmann::ordered_json engines_json(const std::vector<EngineAnswer>& answers);
 std::string engines_csv(const std::vector<EngineAnswer>& answers);
 
-/// The first one with the least objective; one of them must have an answer.
+/// Of those that serve most of the load, the first one with the least objective; one of them must have an answer.
 const EngineAnswer& best_engine(const std::vector<EngineAnswer>& answers);
 /// Flags of the others that have some, each with what it gains.
 std::vector<engines::EngineFlags> flags_of_others(const std::vector<EngineAnswer>& answers, const EngineAnswer& best);

@@ -1,5 +1,6 @@
 #include "reports/recommend/load_notes.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -105,6 +106,14 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
         notes.push_back(std::move(note));
     }
     return notes;
+}
+
+double served_share(const sweeps::Recommendation& found) {
+    double left_out = 0.0;
+    for (const sweeps::UnservedLoad& load : found.unserved) {
+        left_out += load.point.share;
+    }
+    return found.saturation ? std::min(1.0, found.saturation->best / found.saturation->asked) : 1.0 - left_out;
 }
 
 }  // namespace treeline::reports

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "reports/objective_text.h"
+#include "reports/recommend/load_notes.h"
 #include "reports/recommend/most_rate_text.h"
 #include "reports/recommend/ways_to_fit.h"
 #include "reports/shape_text.h"
@@ -72,14 +73,10 @@ std::string overload_text(const sweeps::Recommendation& found, const char* befor
 
 /// What of the load the answer is not about, as the end of its first sentence.
 std::string left_out_text(const sweeps::Recommendation& found) {
-    double share = 0.0;
-    for (const sweeps::UnservedLoad& load : found.unserved) {
-        share += load.point.share;
-    }
-    return share > 0.0
-               ? fmt::format("; {} of the load that was asked for is left out, since nothing serves it within the limits",
-                             text::percent_text(share))
-               : "";
+    return found.unserved.empty()
+               ? ""
+               : fmt::format("; {} of the load that was asked for is left out, since nothing serves it within the limits",
+                             text::percent_text(1.0 - served_share(found)));
 }
 
 std::string drafting_sentence(const sweeps::Answer& answer, const std::string& where) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -54,17 +55,75 @@ std::string format_that_fits(sim::RoundSetup setup, double context) {
     return "";
 }
 
-/// The least number of devices that share each layer and hold the target; 0 if none up to a rack does.
-double devices_that_fit(sim::RoundSetup setup, double context) {
+/// The platform with so many ranks of tensor parallelism. Experts that are dealt out over all ranks of a stage stay so.
+sim::Platform with_ranks(sim::Platform platform, double ranks) {
+    const bool over_stage = platform.parallel.experts == sim::ranks_of_stage(platform.ranks, platform.parallel);
+    platform.ranks = ranks;
+    if (over_stage && platform.parallel.experts > 1.0) {
+        platform.parallel.experts = sim::ranks_of_stage(ranks, platform.parallel);
+    }
+    return platform;
+}
+
+/// The platform with the fewest ranks, a doubled number of its own, that share each layer and hold the target; nothing if none
+/// of up to a rack does.
+std::optional<sim::Platform> platform_that_fits(sim::RoundSetup setup, double context) {
     constexpr double rack = 72.0;
-    for (double ranks = 2.0 * setup.platform.ranks; ranks <= rack; ranks *= 2.0) {
-        setup.platform.ranks = ranks;
-        if (problems_of(setup.target, ranks, setup.platform.parallel).empty() && sim::link_of(setup.platform) != nullptr &&
-            fits(setup, context)) {
-            return ranks;
+    const sim::Platform asked = setup.platform;
+    for (double ranks = 2.0 * asked.ranks; sim::devices_of(ranks, asked.parallel) <= rack; ranks *= 2.0) {
+        setup.platform = with_ranks(asked, ranks);
+        if (problems_of(setup).empty() && sim::link_of(setup.platform) != nullptr && fits(setup, context)) {
+            return setup.platform;
         }
     }
-    return 0.0;
+    return std::nullopt;
+}
+
+/// " --pipeline-parallel 4", or nothing for a degree of 1.
+std::string degree_text(std::string_view flag, double degree) {
+    return degree > 1.0 ? fmt::format(" {} {:.0f}", flag, degree) : "";
+}
+
+/// "on 8 devices (--tensor-parallel 2 --pipeline-parallel 4)".
+std::string devices_text(const sim::Platform& platform) {
+    const sim::Parallelism& parallel = platform.parallel;
+    return fmt::format(
+        "on {:.0f} devices (--tensor-parallel {:.0f}{}{}{}{})", platform.devices(), platform.ranks,
+        degree_text("--attention-data-parallel", parallel.data), degree_text("--expert-parallel", parallel.experts),
+        degree_text("--pipeline-parallel", parallel.pipeline), degree_text("decode_context_parallel", parallel.context));
+}
+
+/// Plain decoding on each platform of a workload, within the memory that it may take.
+std::vector<sim::RoundSetup> plain_setups(const sweeps::Workload& workload) {
+    std::vector<sim::RoundSetup> setups;
+    std::set<std::size_t> seen;
+    for (const sweeps::Variant& variant : workload.variants) {
+        if (seen.insert(variant.origin.platform).second) {
+            setups.push_back(variant.setup);
+            setups.back().drafter = sim::NoDrafter{};
+            setups.back().acceptance = {};
+            setups.back().speculations = sim::chains_up_to(0);
+            setups.back().rollback = sim::rollbacks_for(variant.setup.target, variant.setup.platform.stack).front();
+            setups.back().platform.memory_limit = workload.limits.memory;
+        }
+    }
+    return setups;
+}
+
+/// Of the cuts of the first platform's devices, what holds the target on the fewest devices.
+std::optional<sim::Platform> fewest_devices(const std::vector<sim::RoundSetup>& setups, double context) {
+    std::optional<sim::Platform> fewest;
+    for (const sim::RoundSetup& setup : setups) {
+        const sim::Platform &first = setups.front().platform, &each = setup.platform;
+        if (each.device.name != first.device.name || each.stack.name != first.stack.name) {
+            continue;
+        }
+        const std::optional<sim::Platform> fitting = platform_that_fits(setup, context);
+        if (fitting && (!fewest || fitting->devices() < fewest->devices())) {
+            fewest = fitting;
+        }
+    }
+    return fewest;
 }
 
 }  // namespace
@@ -74,20 +133,19 @@ std::string ways_to_fit(const sweeps::Answer& answer) {
     if (workload.variants.empty() || workload.traffic.points.empty() || workload.variants.front().setup.platform.accelerator) {
         return "";
     }
-    sim::RoundSetup setup = workload.variants.front().setup;
-    setup.drafter = sim::NoDrafter{};
+    const std::vector<sim::RoundSetup> setups = plain_setups(workload);
     const double context = sweeps::longest_context_of(workload.traffic);
-    if (fits(setup, context)) {
+    if (std::any_of(setups.begin(), setups.end(), [&](const sim::RoundSetup& setup) { return fits(setup, context); })) {
         return "";
     }
-    const std::string format = format_that_fits(setup, context);
-    const double devices = devices_that_fit(setup, context);
+    const std::string format = format_that_fits(setups.front(), context);
+    const std::optional<sim::Platform> more = fewest_devices(setups, context);
     std::vector<std::string> ways;
     if (!format.empty()) {
         ways.push_back(fmt::format("with --precision {}", format));
     }
-    if (devices > 0.0) {
-        ways.push_back(fmt::format("on {:.0f} devices (--tensor-parallel {:.0f})", devices, devices));
+    if (more) {
+        ways.push_back(devices_text(*more));
     }
     return ways.empty() ? "" : "it fits " + text::listed(ways, "or");
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/export.h"
+#include "engines/flag_plan.h"
 #include "engines/lint.h"
 #include "engines/measurement_commands.h"
 #include "recommendations.h"
@@ -171,6 +172,47 @@ TEST_CASE("requests that arrive at a rate are checked at that rate") {
     };
     CHECK(vllm.find(fmt::format("TPOT {:.2f} ms with 3 draft tokens, {:.2f} ms without", tpot(3), tpot(0))) !=
           std::string::npos);
+}
+
+TEST_CASE("a check promises what its own commands measure: the flags' draft lengths, and requests that are all alike") {
+    Case example;
+    example.recommendation.schedule = schedule_of({{1, 4}, {33, 2}}, 256);
+    sim::RoundSetup& setup = example.recommendation.variants[0].setup;
+    setup.platform.stack = stack("vllm");
+    setup.prompt_tokens = example.workload.prompt_tokens = 400.0;
+    setup.prompt_lengths = {{100.0, 0.5}, {700.0, 0.5}};
+    setup.output_tokens = 200.0;
+    setup.prefix_hit = 0.5;
+    example.workload.traffic.kind = sweeps::LoadKind::concurrency;
+    for (sweeps::TrafficPoint& point : example.workload.traffic.points) {
+        point.context = 620.0;  // long answers decode for longer
+    }
+    sim::RoundSetup alike = setup;
+    alike.prompt_lengths = {};
+    alike.prefix_hit = 0.0;
+    const sim::CompiledRound round = sim::compile_round(alike);
+    const Engine engine = find_engine("vllm");
+    const FlagPlan plan = plan_flags(example.recommendation, engine).plan;
+    const std::string vllm = example.text(ExportKind::check_vllm);
+    CHECK(vllm.find("--random-input-len 400 --random-output-len 200 ") != std::string::npos);
+    for (const double load : {1.0, 64.0}) {
+        const int drafts = plan.schedule.empty() ? plan.draft_tokens : load < 33.0 ? 4 : 2;
+        const auto tpot = [&](int speculation) {
+            return 1e3 * sim::evaluate(round, {speculation, load, 500.0}).time_per_token.value();
+        };
+        const std::string promise = fmt::format("# {:g} requests: TPOT {:.2f} ms with {} draft tokens, {:.2f} ms without", load,
+                                                tpot(drafts), drafts, tpot(0));
+        CHECK_THAT(vllm, Catch::Contains(promise));
+    }
+    // Both servers, as the flags start them.
+    CHECK_THAT(vllm, Catch::Contains("# " + write_flags(plan).text + "\n"));
+    CHECK(vllm.find("\n# vllm serve ") < vllm.find("# Against the server with the drafter:"));
+    // Clients whose results do not say what was drafted are told, for each length.
+    const std::string guidellm = example.text(ExportKind::check_guidellm);
+    if (!plan.schedule.empty()) {
+        CHECK_THAT(guidellm, Catch::Contains("import my-plain-run.json drafts-64.json --draft-tokens 2 ") &&
+                                 Catch::Contains("import my-run.json drafts-1.json --draft-tokens 4 "));
+    }
 }
 
 TEST_CASE("AISimulate gets rates of look-ups, the mean of MTP, and other drafters as a head of the target") {

@@ -57,6 +57,31 @@ TEST_CASE("the limit that is missed most tells how near a choice comes, however 
     CHECK_THAT(only.reason(1.01, 1.9 * slower), !Catch::Contains("drafts"));
 }
 
+TEST_CASE("a figure and its limit have as many digits as tell them apart") {
+    const Only only;
+    for (const double factor : {1.5, 1.0001, 1.000001}) {
+        const std::string reason = only.reason(factor, 0.9);
+        const std::size_t figure = reason.find("TPOT of ") + 8, limit = reason.find("; ") + 2;
+        CHECK(reason.substr(figure, reason.find(" ms", figure) - figure) !=
+              reason.substr(limit, reason.find(" ms", limit) - limit));
+    }
+    CHECK_THAT(only.reason(1.5, 0.9), Catch::Matches("with 3 drafts it reaches a TPOT of [0-9]+\\.[0-9]{2} ms; .*"));
+}
+
+TEST_CASE("a load that is left out is told of by what comes nearest to serving it") {
+    Only only;
+    only.workload.traffic.points = {{1, 1000, 0.5}, {64, 1000, 0.5}};
+    Workload alone = only.workload;
+    alone.traffic.points = {{64, 1000, 1.0}};
+    const Recommendation at_64 = *recommend(alone, 1).recommendation;
+    const Candidate& best = at_64.candidates.front();
+    REQUIRE(best.draft_tokens == 3);
+    only.workload.limits.time_per_token = best.time_per_token / 1.0001;
+    const Recommendation found = *recommend(only.workload, 1).recommendation;
+    REQUIRE(found.unserved.size() == 1);
+    CHECK_THAT(found.unserved.front().reason, Catch::Contains("draft on h100-sxm: with 3 drafts it reaches a TPOT of"));
+}
+
 TEST_CASE("the first token of a choice may be what is missed most") {
     Only only;
     only.workload.prompt_tokens = 2000.0;
