@@ -94,10 +94,10 @@ void check_runner(bool drafts_in_second, const Deployment& deployment, const Eng
     const std::string whose = models == SecondRunner::of_all ? "" : " of dense models";
     if (sure) {
         findings.add(Kind::ignored, schedule_key,
-                     fmt::format("{}, the default of {}{} (issue 51510); {}", no_effect, engine.label(), whose, instead));
+                     fmt::format("{}, the default{} in {} (issue 51510); {}", no_effect, whose, engine.label(), instead));
     } else {
-        findings.note(fmt::format("{} {}, the default of {}{} (issue 51510): {}.", schedule_key, no_effect, engine.label(),
-                                  whose, instead));
+        findings.note(fmt::format("{} {}, the default{} in {} (issue 51510): {}.", schedule_key, no_effect, whose,
+                                  engine.label(), instead));
     }
 }
 
