@@ -78,7 +78,7 @@ void check_order(std::vector<Range> ranges, Findings& findings) {
 void check_runner(bool drafts_in_second, const Deployment& deployment, const Engine& engine,
                   const std::optional<sim::Model>& target, Findings& findings) {
     constexpr const char* no_effect = "has no effect on model runner V2";
-    constexpr const char* instead = "start with VLLM_USE_V2_MODEL_RUNNER=0";
+    constexpr const char* instead = "V1 follows it (VLLM_USE_V2_MODEL_RUNNER=0), in slower rounds";
     if (deployment.second_runner) {
         if (*deployment.second_runner) {
             findings.add(Kind::ignored, schedule_key, fmt::format("{} (issue 51510); {}", no_effect, instead));
@@ -94,10 +94,10 @@ void check_runner(bool drafts_in_second, const Deployment& deployment, const Eng
     const std::string whose = models == SecondRunner::of_all ? "" : " of dense models";
     if (sure) {
         findings.add(Kind::ignored, schedule_key,
-                     fmt::format("{}, the default of {}{} (issue 51510); {}", no_effect, engine.label(), whose, instead));
+                     fmt::format("{}, the default{} in {} (issue 51510); {}", no_effect, whose, engine.label(), instead));
     } else {
-        findings.note(fmt::format("{} {}, the default of {}{} (issue 51510): {}.", schedule_key, no_effect, engine.label(),
-                                  whose, instead));
+        findings.note(fmt::format("{} {}, the default{} in {} (issue 51510): {}.", schedule_key, no_effect, whose,
+                                  engine.label(), instead));
     }
 }
 

@@ -41,7 +41,7 @@ expect 0 'At once run 1[0-9] of +batch 28, and the others wait: with [45] drafts
 expect 0 '1 to 1[0-9] +[45] .*The drafter costs 1[0-9] of 30 sequences at context 8000 \(' recommend $hybrid $mtp --context 8000 --batch 1,8,28
 expect 0 'without a drafter' recommend $hybrid $mtp --context 8000 --batch 28
 expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*"num_speculative_tokens"' recommend $hybrid $mtp --context 2000,60000 --batch 1,4
-expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Excluded: pythia-70m .*vocabulary' recommend $hybrid --drafter pythia-70m --acceptance 0.5 $mtp --context 8000 --batch 1,8
+expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Excluded: pythia-70m .*vocabulary' recommend $hybrid --drafter pythia-70m --acceptance 0.5 $mtp --context 8000 --batch 8
 expect 0 'num_speculative_tokens_per_batch_size|\[\[1, *[0-9]+, *[45]\]' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --export vllm-batch-context
 # A load that never happens changes nothing.
 "$TREELINE" recommend $hybrid $mtp --context 8000 --batch 1:0.5,8:0.5 >without.txt

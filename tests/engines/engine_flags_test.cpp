@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "engines/capabilities.h"
 #include "engines/command_line.h"
 #include "engines/lint.h"
 #include "pasted_flags.h"
@@ -97,7 +98,8 @@ TEST_CASE("at every batch an engine with schedules drafts what the schedule says
                     continue;
                 }
                 const bool tensorrt = engine.name == EngineName::tensorrt_llm;
-                const bool follows = known->scheduled && (!tensorrt || example.falling);
+                const bool changes = changes_lengths(engine, recommendation.variants.front().setup);
+                const bool follows = changes && (!tensorrt || example.falling);
                 for (const int batch :
                      {1, 2, 3, 7, 8, 9, 11, 16, 17, 21, 22, 31, 32, 40, 63, 64, 100, 128, 129, 255, 512, 753, 1024}) {
                     if (batch > example.schedule.largest_batch) {
@@ -120,7 +122,7 @@ TEST_CASE("at every batch an engine with schedules drafts what the schedule says
 TEST_CASE("above the last range the engines that would stop say so, and those that go on need nothing") {
     const sweeps::Recommendation memory =
         recommendation_of(sim::OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {22, 2}}, 753));
-    CHECK(vllm_length(flags_for(memory, "vllm"), 5000) == 2);
+    CHECK(vllm_length(flags_for(memory, "vllm@0.24"), 5000) == 2);
     CHECK(sglang_length(flags_for(memory, "sglang"), 5000) == 2);
     const EngineFlags tensorrt = flags_for(memory, "tensorrt-llm");
     CHECK(tensorrt_llm_length(tensorrt, 754, true) == 0);
@@ -128,7 +130,7 @@ TEST_CASE("above the last range the engines that would stop say so, and those th
 
     const sweeps::Recommendation off =
         recommendation_of(sim::OneLayerDrafter::published_eagle3(), 4, schedule_of({{1, 5}, {129, 0}}, 512));
-    for (const char* engine : {"vllm", "sglang", "tensorrt-llm"}) {
+    for (const char* engine : {"vllm@0.24", "sglang", "tensorrt-llm"}) {
         INFO(engine);
         CHECK(length_at(find_engine(engine), flags_for(off, engine), 128) == 5);
         CHECK(length_at(find_engine(engine), flags_for(off, engine), 5000) == 0);
@@ -144,10 +146,10 @@ TEST_CASE("a length beyond the measured acceptance is said to be extrapolated") 
     sweeps::Recommendation found =
         recommendation_of(sim::OneLayerDrafter::published_eagle3(), 3, schedule_of({{1, 5}, {9, 4}, {30, 2}}, 64));
     const std::string remark = "acceptance of 4 drafts was not measured but extrapolated";
-    CHECK(flags_for(found, "vllm").remark.find(remark) == std::string::npos);
+    CHECK(flags_for(found, "vllm@0.24").remark.find(remark) == std::string::npos);
     found.schedule.entries[0].basis = sim::AcceptanceBasis::extrapolated;
     found.schedule.entries[1].basis = sim::AcceptanceBasis::extrapolated;
-    CHECK(flags_for(found, "vllm").remark.find(remark) != std::string::npos);
+    CHECK(flags_for(found, "vllm@0.24").remark.find(remark) != std::string::npos);
     CHECK(flags_for(found, "llama.cpp").remark.find("extrapolated") == std::string::npos);  // it drafts 3, which was measured
 }
 

@@ -97,7 +97,7 @@ TEST_CASE("a schedule that model runner V2 ignores is found where a version runs
                         R"(", "model": "m", "num_speculative_tokens": 5, )"
                         R"("num_speculative_tokens_per_batch_size": [[1, 16, 5], [17, 99, 0]])");
     };
-    const std::string said = "has no effect on model runner V2, the default of vLLM 0.33 (issue 51510)";
+    const std::string said = "has no effect on model runner V2, the default in vLLM 0.33 (issue 51510)";
     const auto command = [&](const std::string& target, const std::string& method) {
         return "vllm serve " + target + " --speculative-config '" + with(method) + "'";
     };
@@ -107,11 +107,11 @@ TEST_CASE("a schedule that model runner V2 ignores is found where a version runs
     CHECK(finds(command("m", "eagle3"), said));
     CHECK(findings(command("m", "eagle3"), "vllm@0.24") == "");
     CHECK(findings(command("m", "draft_model")) == "");  // V1 runs it
-    CHECK(on("Qwen/Qwen3-8B", "vllm@0.26").find("the default of vLLM 0.26 of dense models") != std::string::npos);
+    CHECK(on("Qwen/Qwen3-8B", "vllm@0.26").find("the default of dense models in vLLM 0.26") != std::string::npos);
     CHECK(on("Qwen/Qwen3-30B-A3B", "vllm@0.26").empty());
     // Of which model or environment is not known: a note.
     CHECK(on("m", "vllm@0.26").empty());
-    CHECK(notes(command("m", "eagle3"), "vllm@0.26").find("the default of vLLM 0.26 of dense models") != std::string::npos);
+    CHECK(notes(command("m", "eagle3"), "vllm@0.26").find("the default of dense models in vLLM 0.26") != std::string::npos);
     CHECK(findings(with("eagle3")) == "");
     CHECK(notes(with("eagle3")).find(said) != std::string::npos);
     CHECK(findings("VLLM_USE_V2_MODEL_RUNNER=$V vllm serve m --speculative-config '" + with("eagle3") + "'") == "");
