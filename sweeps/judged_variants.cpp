@@ -9,6 +9,7 @@
 #include "sweeps/most_rate.h"
 #include "sweeps/parallel.h"
 #include "sweeps/recommend_inside.h"
+#include "text/number_text.h"
 
 namespace treeline::sweeps {
 namespace {
@@ -18,19 +19,22 @@ struct Apart {
     std::string figure, limit;
 };
 
-/// Both in one format of a number, "{:.{}f}" or "{:#.{}g}", with as many digits, `least` of them or more, as tell the two
-/// apart.
-Apart apart(double figure, double limit, int least, const char* format) {
-    constexpr int more = 6;
-    const auto text_of = [&](double number, int digits) { return fmt::format(fmt::runtime(format), number, digits); };
-    int digits = least;
-    while (digits < least + more && text_of(figure, digits) == text_of(limit, digits)) {
-        ++digits;
+/// Both with as many decimals, `least` of them to six, as tell the two apart.
+Apart decimals_apart(double figure, double limit, int least) {
+    constexpr int most = 6;
+    const auto text_of = [](double number, int decimals) { return fmt::format("{:.{}f}", number, decimals); };
+    int decimals = least;
+    while (decimals < most && text_of(figure, decimals) == text_of(limit, decimals)) {
+        ++decimals;
     }
-    return {text_of(figure, digits), text_of(limit, digits)};
+    return {text_of(figure, decimals), text_of(limit, decimals)};
 }
-Apart decimals_apart(double figure, double limit, int least) { return apart(figure, limit, least, "{:.{}f}"); }
-Apart digits_apart(double figure, double limit, int least) { return apart(figure, limit, least, "{:.{}g}"); }
+
+/// Both in three digits, if these tell the two apart.
+Apart digits_apart(double figure, double limit) {
+    const Apart text{text::short_text(figure), text::short_text(limit)};
+    return text.figure != text.limit ? text : decimals_apart(figure, limit, 1);
+}
 
 std::vector<Variant> with_plain_decoding(const std::vector<Variant>& variants) {
     std::vector<Variant> all = variants;
@@ -50,7 +54,7 @@ std::string would_gain(const Outcome& outcome) {
 
 std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
     const double context = longest_context_of(traffic);
-    const auto [wait, allowed] = digits_apart(100.0 * outcome.waiting, 100.0 * limits.waiting, 3);
+    const auto [wait, allowed] = digits_apart(100.0 * outcome.waiting, 100.0 * limits.waiting);
     return would_gain(outcome) +
            fmt::format(
                "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {} % more of the requests "
@@ -65,7 +69,7 @@ std::string memory_sentence(Bytes needed, Bytes allowed) {
 }
 
 std::string growth_sentence(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
-    const Apart text = digits_apart(first_token_growth_of(prepared, outcome, limits), limits.first_token_growth, 3);
+    const Apart text = digits_apart(first_token_growth_of(prepared, outcome, limits), limits.first_token_growth);
     return would_gain(outcome) +
            fmt::format("makes the TTFT {} times that of plain decoding; --ttft-growth allows {}", text.figure, text.limit);
 }
@@ -83,7 +87,7 @@ std::string sentence_of(Limit limit, const Outcome& outcome, const Prepared& pre
         }
         case Limit::time_to_first_token: {
             const Apart text =
-                digits_apart(first_token_of(prepared, outcome).value() * 1e3, limits.time_to_first_token->value() * 1e3, 3);
+                digits_apart(first_token_of(prepared, outcome).value() * 1e3, limits.time_to_first_token->value() * 1e3);
             return fmt::format("reaches a TTFT of {} ms; {} ms are allowed", text.figure, text.limit);
         }
         case Limit::gain:

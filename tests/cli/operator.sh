@@ -261,6 +261,56 @@ expect 0 'Run mistral-large-3 on 8x b200' recommend --target mistral-large-3 --d
     --concurrency 16 --prompt 2000 --output-tokens 500
 expect 0 'it fits with --precision fp8 or on 16 devices' recommend --target glm-5.2 --device b200 --tensor-parallel 8 --engine vllm \
     --concurrency 16 --prompt 2000 --output-tokens 500
+# What is said to fit does, asked with just those flags: all degrees are named, and the devices are as many as they make.
+fits_as_told() {
+    local ways told
+    checks=$((checks + 1))
+    "$TREELINE" recommend "$@" --concurrency 2 --prompt 1000 --output-tokens 500 >out.txt
+    ways=$(tr '\n' ' ' <out.txt | grep -oE 'on [0-9]+ devices +\([^)]*\)' | tr -s ' ')
+    read -ra told < <(grep -oE '\([^)]*\)' <<<"$ways" | tr -d '()')
+    "$TREELINE" recommend "${told[@]}" "${@:3}" --concurrency 2 --prompt 1000 --output-tokens 500 >fits.txt 2>&1
+    [ -n "$ways" ] && tr -s ' \n' ' ' <fits.txt | grep -qE "${ways/ devices*/}x " || fail "recommend $*: said to fit $ways: $(head -c 300 fits.txt)"
+}
+fits_as_told --gpus 3 --target qwen2.5-32b --device l4 --engine vllm
+fits_as_told --pipeline-parallel 4 --target llama-3.3-70b --device rtx-4090 --engine vllm
+fits_as_told --tensor-parallel 1 --target qwen2.5-32b --device l4 --engine vllm
+fits_as_told --tensor-parallel 1 --target llama-3.1-8b --device h100-sxm --engine vllm --max-memory-gb 12
+expect 0 'on 8 devices \(--tensor-parallel 2 --attention-data-parallel 4 +--expert-parallel 8\)' recommend --target qwen3-235b-a22b \
+    --device h100-sxm --attention-data-parallel 4 --expert-parallel 4 --engine vllm --concurrency 2 --prompt 1000 --output-tokens 500
+expect 0 'Run qwen3-235b-a22b on 8x +h100-sxm' recommend --target qwen3-235b-a22b --device h100-sxm --tensor-parallel 2 \
+    --attention-data-parallel 4 --expert-parallel 8 --engine vllm --concurrency 2 --prompt 1000 --output-tokens 500
+
+# The table's plain decoding is what is recommended without a drafter, on a cut that keeps the limits.
+r1="--target deepseek-r1 --device h200 --gpus 8 --engine vllm --arrival-rate 5 --prompt 2000 --output-tokens 1000 --max-ttft-ms 300"
+for drafter in "--drafter none" ""; do
+    "$TREELINE" recommend $r1 $drafter >out.txt
+    checks=$((checks + 1))
+    awk -F '  +' '$1 == "plain" { found = 1; exit !($4 + 0 <= 300) } END { exit !found }' out.txt || fail "a baseline that breaks the limit: $(figure plain 4)"
+done
+# A first token that comes seven times later than the table's is for the user to ask for.
+expect 0 'makes the TTFT [3-9][0-9.]* times that of plain +decoding; +--ttft-growth allows 2' recommend --target deepseek-r1 --device h100-sxm --gpus 16 \
+    --engine vllm --concurrency 8 --prompt 2000 --output-tokens 1000
+
+# A load that is left out is told of by what comes nearest, in as many digits as tell it from the limit.
+expect 0 'Left +out, .*: +dflash-llama-3.1-8b +on +h100-sxm: +with +5 +drafts +it +reaches +a +TPOT +of +12\.003 +ms; +12\.000 +ms +are +allowed' recommend \
+    --target llama-3.1-8b --device h100-sxm --engine vllm --concurrency 8:0.5,64:0.5 --prompt 2000 --output-tokens 300 --max-tpot-ms 12
+
+# One length is one length: in the sentence, in the table and in the flags.
+one_length="--target llama-3.3-70b --device h100-sxm --gpus 8 --engine vllm --concurrency 64 --prompt 4000 --output-tokens 500 --objective latency"
+expect 0 'drafting [0-9]+ tokens' recommend $one_length
+length=$(tr '\n' ' ' <out.txt | grep -oE 'drafting [0-9]+' | tr -dc 0-9)
+expect 0 "\"num_speculative_tokens\":$length\}.* 1 to 64 +$length " recommend $one_length
+
+# Engines beside each other: which share of the load each serves, and at which rate.
+shares="--target llama-3.1-8b --device h100-sxm --drafter eagle3-llama-3.1-8b-specforge --concurrency 4:0.5,64:0.5 --prompt 1000 --output-tokens 300 --max-ttft-ms 60"
+expect 0 'load served.*vLLM.* 100\.0 %.*SGLang.* 50\.0 %.*SGLang [0-9.]+: Left out' recommend $shares --engine sglang,vllm
+expect 0 'load_served.*vLLM [^ ]+,1,.*SGLang [^ ]+,0\.5,' recommend $shares --engine sglang,vllm --format csv
+expect 0 '"load_served": 1\.0.*"load_served": 0\.5' recommend $shares --engine sglang,vllm --format json
+most="--target llama-3.1-8b --device h100-sxm --arrival-rate most --max-tpot-ms 20 --prompt 1000 --output-tokens 300"
+expect 0 'requests/s.*vLLM [^|]* [0-9]+\.[0-9] +1\.[0-9]+x' recommend $most --engine vllm,sglang
+expect 0 'requests_per_s.*vLLM [^ ]+,1,[0-9]+\.[0-9]+,1\.' recommend $most --engine vllm,sglang --format csv
+expect 0 '"requests_per_s": [0-9]+\.' recommend $most --engine vllm,sglang --format json
+
 # What the measured errors make the less likely outcome is not the advice.
 expect 0 'Run qwen3-8b on l40s without a drafter.*but would gain with [1-4][0-9] % only' recommend --target qwen3-8b --device l40s \
     --stack vllm --drafter eagle3 --acceptance 0.1,0.01 --concurrency 32 --prompt 500 --output-tokens 500

@@ -15,12 +15,12 @@ using namespace treeline::testing;
 
 namespace {
 
-/// Llama-3-8B on two H100s, cut by tensor parallelism or in two stages, with one drafter under a load of requests in flight.
-Workload on_two_cuts(double in_flight) {
+/// Llama-3-8B on H100s, cut by tensor parallelism or in stages, with one drafter under a load of requests in flight.
+Workload on_two_cuts(double in_flight, double devices = 2.0) {
     Workload workload;
     workload.speculations = sim::chains_up_to(3);
-    for (const double stages : {1.0, 2.0}) {
-        sim::Platform where = platform("h100-sxm", "vllm", 2.0 / stages);
+    for (const double stages : {1.0, devices}) {
+        sim::Platform where = platform("h100-sxm", "vllm", devices / stages);
         where.parallel.pipeline = stages;
         sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", where);
         setup.drafter = sim::OneLayerDrafter{};
@@ -84,7 +84,7 @@ TEST_CASE("gains are over the best plain decoding that keeps the limits, and ove
 }
 
 TEST_CASE("drafts make the first token wait against the plain decoding that is shown, whatever its cut") {
-    Workload workload = on_two_cuts(8.0);
+    Workload workload = on_two_cuts(8.0, 8.0);
     workload.objective = Objective::latency;
     const Recommendation free = *recommend(workload, 1).recommendation;
     const auto growth = [&](const Candidate& candidate) {
