@@ -286,6 +286,10 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             }
             choice.source += (choice.source.empty() ? "" : "; ") + text::listed(found.sources, "and");
             set_measured(found, path, descriptions, choice);
+            for (const std::string& remark : file.remarks) {
+                choice.source += "; " + remark;
+                choice.remarks.push_back(remark);
+            }
             choice.acceptance.most_draft_tokens = file.most_draft_tokens;
             set_origin_of_run(file, choice.acceptance);
             const int known = found.chain.measured_positions();

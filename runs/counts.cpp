@@ -128,12 +128,19 @@ double AcceptanceCounts::accept_length_error() const {
     return std::sqrt(variance / drafts);
 }
 
-std::vector<double> AcceptanceCounts::positions() const {
+std::vector<double> AcceptanceCounts::rates() const {
     std::vector<double> result;
-    double before = 1.0;
     for (const double count : drafts_with_positions > 0.0 ? reached : std::vector<double>{}) {
-        before = std::clamp(count / drafts_with_positions, 0.0, before);
-        result.push_back(before);
+        result.push_back(count / drafts_with_positions);
+    }
+    return result;
+}
+
+std::vector<double> AcceptanceCounts::positions() const {
+    std::vector<double> result = rates();
+    double before = 1.0;
+    for (double& rate : result) {
+        rate = before = std::clamp(rate, 0.0, before);
     }
     return result;
 }

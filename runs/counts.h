@@ -61,6 +61,8 @@ struct AcceptanceCounts {
     /// Of the accept length. From the scatter between blocks where there are at least eight of them, which sees that the rounds
     /// of a request are alike; else as if rounds were independent. 0 for derived counts of a single block.
     [[nodiscard]] double accept_length_error() const;
+    /// The share of drafts whose first i + 1 tokens were all accepted, as it was counted, also where that rises.
+    [[nodiscard]] std::vector<double> rates() const;
     /// P(the first i + 1 drafts are all accepted), made non-increasing; empty where positions are not known.
     [[nodiscard]] std::vector<double> positions() const;
     /// Standard error of each of them.

@@ -57,7 +57,7 @@ OrderedJson acceptance_json(const AcceptanceCounts& counts) {
     json["accept_length"] = text::rounded(counts.accept_length(), 6);
     json["accept_length_error"] = text::rounded(counts.accept_length_error(), 3);
     if (!counts.reached.empty()) {
-        json["per_position"] = rounded_list(counts.positions());
+        json["per_position"] = rounded_list(counts.rates());
         json["per_position_error"] = rounded_list(counts.position_errors());
     }
     return json;

@@ -120,7 +120,7 @@ Figure positions(const sweeps::Diagnosis& diagnosis) {
                       {"low", "from", "", 3},
                       {"high", "to", "", 3}};
     for (const sweeps::DiagnosedLoad& load : diagnosis.loads) {
-        const std::vector<double> rates = load.cell.acceptance.positions(), errors = load.cell.acceptance.position_errors();
+        const std::vector<double> rates = load.cell.acceptance.rates(), errors = load.cell.acceptance.position_errors();
         for (std::size_t i = 0; i < rates.size(); ++i) {
             figure.rows.push_back({{"load", fmt::format("batch {:g}", load.cell.batch)},
                                    {"position", i + 1},

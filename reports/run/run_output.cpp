@@ -91,7 +91,7 @@ std::string acceptance_text(const runs::MeasuredRun& run) {
         if (!counts.known()) {
             continue;
         }
-        const std::vector<double> positions = counts.positions(), errors = counts.position_errors();
+        const std::vector<double> positions = counts.rates(), errors = counts.position_errors();
         std::string by_position;
         for (std::size_t i = 0; i < positions.size(); ++i) {
             by_position += (i > 0 ? ", " : "") + with_error(positions[i], errors[i], 3);

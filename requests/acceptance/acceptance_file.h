@@ -26,8 +26,9 @@ struct AcceptanceFile {
         double rounds = 0.0, accept_length = 1.0, standard_error = 0.0, draft_tokens = 1.0;
     };
     std::optional<Counts> counted;
-    bool only_measured = false;  ///< lengths that were not measured are unknown (`measured_per_k`)
-    int most_draft_tokens = 0;   ///< a hard limit of the drafter; 0 = none stated
+    std::vector<std::string> remarks;  ///< what its counts cannot be, as sentences without a full stop
+    bool only_measured = false;        ///< lengths that were not measured are unknown (`measured_per_k`)
+    int most_draft_tokens = 0;         ///< a hard limit of the drafter; 0 = none stated
 
     /// The measurements of a model, or of the only one where `name` is empty. Throws InputError: no such model, with the names.
     [[nodiscard]] const std::vector<sim::MeasuredAcceptance>& of(const std::string& name) const;

@@ -69,7 +69,9 @@ sim::MeasuredAcceptance row_of(const Cells& alike, const runs::RunCell& draft) {
     row.category = "mixed";
     row.shape = draft.shape;
     row.draft_tokens = draft.shape.empty() ? draft.draft_tokens : 0;
-    row.per_position = draft.shape.empty() ? counts.positions() : std::vector<double>();
+    // Rates that rise are no chances of a chain; what a round yields in the mean is counted all the same.
+    const bool chain = draft.shape.empty() && !counts.rising_position();
+    row.per_position = chain ? counts.positions() : std::vector<double>();
     if (!counts.known()) {
         row.accept_length = mean_of(alike, [](const runs::RunCell& cell) { return cell.stated_length; });
     } else if (row.per_position.empty()) {
@@ -141,6 +143,11 @@ AcceptanceFile counted_run(const runs::MeasuredRun& run, const std::string& name
         throw text::InputError({fmt::format("{}: is of a run that measured no acceptance", name)});
     }
     file.of_a_run = true;
+    if (std::any_of(run.cells.begin(), run.cells.end(), [](const auto& cell) { return cell.acceptance.rising_position(); })) {
+        file.remarks.push_back(
+            "later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose says what to "
+            "check");
+    }
     const bool counted = file.counted.has_value();
     if (has_stated_means(run)) {
         file.counted.reset();

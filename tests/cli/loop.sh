@@ -39,6 +39,28 @@ for address in 'http://127.0.0.1:9?token=secret' 'http://127.0.0.1:9/#secret' 'f
     ! grep -q secret err.txt || fail "a token is repeated: $(cat err.txt)"
 done
 expect 2 'needs --from' import my-run.json --seconds 3
+
+# A load that cannot be is refused by all that read runs, and rates that rise are said by them.
+cell() {
+    echo "{\"format\": \"treeline-run\", \"version\": 1, \"cells\": [{\"batch\": 8, \"draft_tokens\": 3, $1, \"round_ms\": {\"mean\": 9.5}}, {\"batch\": 8, \"draft_tokens\": 0, \"round_ms\": {\"mean\": 7.1}}]}"
+}
+everywhere() {
+    expect "$1" "$2" import written.json
+    expect "$1" "$2" diagnose written.json "${served[@]}"
+    expect "$1" "$2" recommend "${served[@]}" --acceptance written.json --batch 8
+}
+cell '"stated_length": 5' >written.json
+everywhere 2 'an accept length of 5.00 with 3 draft tokens, which is more than can be'
+cell '"acceptance": {"drafts": 1000, "draft_tokens": 30000, "accepted_tokens": 20000}' >written.json
+everywhere 2 'counts 21.00 tokens a round with 3 draft tokens'
+cell '"stated_length": 0.5' >written.json
+everywhere 2 'stated_length'
+cell '"acceptance": {"drafts": 1000, "draft_tokens": 3000, "accepted_tokens": 1600, "accepted_by_position": [500, 800, 300]}' >written.json
+expect 0 '0.500.*0.800.*0.300.*ater drafts are accepted more often than earlier ones' import written.json
+expect 0 'draft 2 is accepted in 80 % of rounds' diagnose written.json "${served[@]}"
+expect 0 '2.60.*ater drafts are accepted more often than earlier ones' recommend "${served[@]}" --acceptance written.json --batch 8
+printf 'concurrency,k,tpot_us,AL\n1,0,6400,\n1,3,3500,2.4\n' >micro.csv
+expect 0 '8.40 ms' diagnose micro.csv "${served[@]}"
 expect 2 '--draft-tokens: must be a number from 0' import my-run.json --draft-tokens many
 
 # A live server: two scrapes whose counters grow.

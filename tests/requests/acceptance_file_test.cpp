@@ -238,4 +238,19 @@ TEST_CASE("means that a run states without counts are kept apart by load, and ar
     CHECK_FALSE(acceptance_file::counted_run(run, "mine.json").counted);
 }
 
+TEST_CASE("a run whose rates rise has its mean alone, and says so") {
+    const auto run = [](const std::string& by_position) {
+        return R"({"format": "treeline-run", "version": 1, "cells": [{"batch": 8, "draft_tokens": 3, "acceptance": {"drafts": 1000,
+            "draft_tokens": 3000, "accepted_tokens": 1600, "accepted_by_position": )" +
+               by_position + "}}]}";
+    };
+    const AcceptanceFile rising = acceptance_file_of(run("[500, 800, 300]"), "in");
+    REQUIRE(rising.remarks.size() == 1);
+    CHECK_THAT(rising.remarks.front(), Catch::Contains("accepted more often than earlier ones"));
+    // What is counted: 1 + 1600/1000 tokens a round, and not 1 + 0.5 + 0.5 + 0.3.
+    CHECK(found(run("[500, 800, 300]")).chain.accept_length(3) == Approx(2.6));
+    CHECK(acceptance_file_of(run("[800, 500, 300]"), "in").remarks.empty());
+    CHECK(found(run("[800, 500, 300]")).chain.position(2) == Approx(0.5));
+}
+
 }  // namespace acceptance_file_test
