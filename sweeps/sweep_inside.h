@@ -23,7 +23,7 @@ inline double seconds_since(SweepClock::time_point start) {
 struct SweepTaskPlan {
     static constexpr std::size_t points_of_task = 1 << 16;
     static constexpr std::size_t points_of_chunk = 1 << 13;  ///< that are formatted or visited at once
-    static constexpr std::size_t points_of_grid = 1 << 20;   ///< of shapes and batches, of each of which a grid keeps 50 bytes
+    static constexpr std::size_t points_of_grid = 1 << 19;   ///< of shapes and batches, of each of which a grid keeps 50 bytes
 
     std::size_t tile_points = sim::tile_size;  ///< of one shape
     std::size_t blocks = 1, contexts = 1;      ///< of batches; of a tile

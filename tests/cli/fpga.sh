@@ -82,9 +82,9 @@ expect 2 'no FPGA board "u28"; did you mean "u280"' estimate --design specmamba-
 expect 2 'the SSM unit needs at least one lane' estimate --design specmamba-vck190 --set lanes=0
 expect 2 'at most 256 state tiles may take turns' estimate --design specmamba-vck190 --set interleave=1000000
 expect 2 'bandwidth_gigabytes: is 0, but must lie between' estimate --design specmamba-vck190 --set bandwidth_gigabytes=0
-expect 2 'clock_megahertz: is 1000000000, but must lie between 1 and 5000' estimate --design specmamba-vck190 --set clock_megahertz=1e9
+expect 2 'clock_megahertz: is 1000000000.0, but must lie between 1 and 5000' estimate --design specmamba-vck190 --set clock_megahertz=1e9
 expect 2 'memory and memory_bandwidth of the board do not go together' estimate --design specmamba-vck190 --set bandwidth_gigabytes=1e5
-expect 2 'bandwidth_gigabytes: is 1000000, but must lie between 0.01 and 100000' estimate --design specmamba-vck190 --set bandwidth_gigabytes=1e6
+expect 2 'bandwidth_gigabytes: is 1000000.0, but must lie between 0.01 and 100000' estimate --design specmamba-vck190 --set bandwidth_gigabytes=1e6
 for share in 0 1.5; do
     expect 2 "memory_efficiency: is $share, but must lie between 0.01 and 1" estimate --design specmamba-vck190 --set memory_efficiency=$share
 done

@@ -202,7 +202,10 @@ MeasuredPoints points_of(std::span<const ServingRun> rows, const ServingParts& p
             result.points.push_back(std::move(point));
         } else {
             const std::size_t row = point.row;
-            result.left_out.push_back({row, rule.reason, rule.detail, std::move(point)});
+            // What is a slip is predicted as nothing.
+            const bool slip = rule.reason == impossible_time;
+            result.left_out.push_back(
+                {row, rule.reason, rule.detail, slip ? std::nullopt : std::optional<MeasuredPoint>(std::move(point))});
         }
     }
     return result;
