@@ -56,11 +56,14 @@ everywhere 2 'counts 21.00 tokens a round with 3 draft tokens'
 cell '"stated_length": 0.5' >written.json
 everywhere 2 'stated_length'
 cell '"acceptance": {"drafts": 1000, "draft_tokens": 3000, "accepted_tokens": 1600, "accepted_by_position": [500, 800, 300]}' >written.json
-expect 0 '0.500.*0.800.*0.300.*ater drafts are accepted more often than earlier ones' import written.json
-expect 0 'draft 2 is accepted in 80 % of rounds' diagnose written.json "${served[@]}"
-expect 0 '2.60.*ater drafts are accepted more often than earlier ones' recommend "${served[@]}" --acceptance written.json --batch 8
+rises='ater +drafts +are +accepted +more +often +than +earlier +ones'
+expect 0 '0.500.*0.800.*0.300' import written.json
+expect 0 "$rises" import written.json
+expect 0 'draft +2 +is +accepted +in +80 +%' diagnose written.json "${served[@]}"
+expect 0 '2.60 +tokens +per +round' recommend "${served[@]}" --acceptance written.json --batch 8
+expect 0 "$rises" recommend "${served[@]}" --acceptance written.json --batch 8
 printf 'concurrency,k,tpot_us,AL\n1,0,6400,\n1,3,3500,2.4\n' >micro.csv
-expect 0 '8.40 ms' diagnose micro.csv "${served[@]}"
+expect 0 '8.40 +ms' diagnose micro.csv "${served[@]}"
 expect 2 '--draft-tokens: must be a number from 0' import my-run.json --draft-tokens many
 
 # A live server: two scrapes whose counters grow.
