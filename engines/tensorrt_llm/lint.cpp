@@ -286,8 +286,8 @@ void check(const LintInput& input, const Engine& engine, const ReadFile& read_fi
     const std::string type = check_type(config, engine, backend != "tensorrt" && backend != "trt", findings);
     check_keys(config, engine, type, findings);
     check_model(config, type, findings);
-    check_numbers(config, numbers_of_speculation(type), findings);
     check_length(config, engine, type, findings);
+    check_numbers(config, numbers_of_speculation(type), findings);
     check_tree(config, type, findings);
     check_schedule(config, engine, type, findings);
     check_graphs(tree, findings);

@@ -41,8 +41,8 @@ TEST_CASE("a run becomes the design point that the product would price") {
 TEST_CASE("rules leave rows out and say why") {
     const std::string rows = serving_header +
                              "queued,vllm,Qwen/Qwen3-32B,h100_sxm,fp8,1000,500,8,1,2001,9.5\n"
-                             // 64·(2·31 G·1,064)/(64·0.1 ms + 1 ms) is 570 PFLOP/s: more than any H100 has.
-                             "cached,vllm,Qwen/Qwen3-32B,h100_sxm,fp8,1000,64,64,1,1,0.1\n"
+                             // 64·(2·31 G·1,064)/(64·4 ms + 1 ms) is 16 PFLOP/s: more than any H100 has.
+                             "cached,vllm,Qwen/Qwen3-32B,h100_sxm,fp8,1000,64,64,1,1,4\n"
                              "unknown,vllm,Some/Model,h100_sxm,fp8,1000,500,8,1,50,9.5\n";
     const MeasuredPoints read = points_in(rows);
     REQUIRE(read.points.empty());
