@@ -28,6 +28,13 @@ if [ $code = 0 ]; then
     [ "$(wc -c <many.html)" -le 1600000 ] || fail "a page of $(wc -c <many.html) bytes"
 fi
 
+# So is one whose front has more than a hundred points.
+if [ $code = 0 ]; then
+    checks=$((checks + 1))
+    "$TREELINE" explore --target deepseek-r1 --device h200 --gpus 8 --output front.html >out.txt 2>err.txt || fail "$(head -c 300 err.txt)"
+    [ "$(wc -c <front.html)" -le 1600000 ] || fail "a page of $(wc -c <front.html) bytes"
+fi
+
 # A report with the page inside, which asks the same of a question.
 expect 2 '--live: a page is about one platform' report "${question[@]}" --device h100-sxm,h200 --live --output report.html
 expect 2 '--live: is of one engine' report "${question[@]}" --device h200 --engine all --live --output report.html

@@ -61,7 +61,7 @@ expect 0 '0.500.*0.800.*0.300' import written.json
 expect 0 "$rises" import written.json
 expect 0 'draft +2 +is +accepted +in +80 +%' diagnose written.json "${served[@]}"
 expect 0 '2.60 +tokens +per +round' recommend "${served[@]}" --acceptance written.json --batch 8
-expect 0 "$rises" recommend "${served[@]}" --acceptance written.json --batch 8
+expect 0 "$rises" recommend "${served[@]}" --acceptance written.json --batch 8 --explain inputs
 printf 'concurrency,k,tpot_us,AL\n1,0,6400,\n1,3,3500,2.4\n' >micro.csv
 expect 0 '8.40 +ms' diagnose micro.csv "${served[@]}"
 expect 2 '--draft-tokens: must be a number from 0' import my-run.json --draft-tokens many
