@@ -59,16 +59,15 @@ void shorten(Json& rows, std::size_t most_rows) {
     }
 }
 
-/// Plain decoding, the front, of a long one every few points, and the first of the points behind them.
+/// The front and plain decoding, of many points every few, and the first of the points behind them.
 void shorten_behind_front(Json& points, std::size_t most) {
-    const auto is_of_front = [](const Json& point) { return point.value("on_front", false); };
-    const auto front = static_cast<std::size_t>(std::count_if(points.begin(), points.end(), is_of_front));
-    const std::size_t every = 1 + front / (8 * most);
-    std::size_t behind = 0, on_front = 0;
+    const auto leads = [](const Json& point) { return point.value("on_front", false) || !point.value("speculative", true); };
+    const auto leading = static_cast<std::size_t>(std::count_if(points.begin(), points.end(), leads));
+    const std::size_t every = 1 + leading / (8 * most);
+    std::size_t ahead = 0, behind = 0;
     Json kept = Json::array();
     for (Json& point : points) {
-        const bool stays = !point.value("speculative", true) || (is_of_front(point) && on_front++ % every == 0);
-        if (stays || (!is_of_front(point) && ++behind <= most)) {
+        if (leads(point) ? ahead++ % every == 0 : ++behind <= most) {
             kept.push_back(std::move(point));
         }
     }

@@ -28,7 +28,7 @@ if [ $code = 0 ]; then
     [ "$(wc -c <many.html)" -le 1600000 ] || fail "a page of $(wc -c <many.html) bytes"
 fi
 
-# So is one whose front has more than a hundred points.
+# So is one whose chart has more than a hundred points of plain decoding.
 if [ $code = 0 ]; then
     checks=$((checks + 1))
     "$TREELINE" explore --target deepseek-r1 --device h200 --gpus 8 --output front.html >out.txt 2>err.txt || fail "$(head -c 300 err.txt)"
