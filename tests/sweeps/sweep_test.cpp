@@ -263,7 +263,7 @@ TEST_CASE("more batches than one grid keeps are priced in parts: each point once
     options.visit = nullptr;
     const SweepSummary last_ten = run_sweep(space, options);
     CHECK(last_ten.points == 10 * space.speculation.size());
-    CHECK(last_ten.best.front().point.batch >= 69'991.0);
+    CHECK(last_ten.best.empty());  // no memory holds so many
 }
 
 }  // namespace sweep_test
