@@ -78,12 +78,9 @@ void refuse_same(const std::vector<NamedFile>& files) {
 void refuse_names_beside(const std::vector<NamedFile>& stores, const std::vector<NamedFile>& written) {
     for (const NamedFile& store : stores) {
         for (const NamedFile& file : written) {
-            for (const char* end : {"-journal", "-wal", "-shm"}) {
-                if (file.path.lexically_normal() == (store.path.string() + end)) {
-                    throw text::InputError(
-                        {fmt::format("{} is a name that SQLite uses beside {}; name another file for the output",
-                                     file.path.string(), store.path.string())});
-                }
+            if (text::database_beside(file.path.lexically_normal()) == store.path) {
+                throw text::InputError({fmt::format("{} is a name that SQLite uses beside {}; name another file for the output",
+                                                    file.path.string(), store.path.string())});
             }
         }
     }

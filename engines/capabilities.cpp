@@ -139,6 +139,18 @@ std::string translation_problem(const Engine& engine, const sim::RoundSetup& set
                      engine.label(), drafter.model.vocabulary_size, setup.target.vocabulary_size);
 }
 
+std::string drafting_problem(const Engine& engine, const sim::RoundSetup& setup) {
+    const DrafterKind kind = kind_of(setup.drafter);
+    for (const std::string& problem : {drafter_problem(engine, kind), model_problem(engine, kind, setup.target),
+                                       rollback_problem(engine, setup), translation_problem(engine, setup)}) {
+        if (!problem.empty()) {
+            return problem;
+        }
+    }
+    const std::string cut = parallel_problem(engine, kind, setup.platform);
+    return cut.empty() ? "" : fmt::format("{} {}", engine.title, cut);
+}
+
 std::string schedule_problem(const Engine& engine, const sim::RoundSetup& setup) {
     const auto problem = dialect_of(engine).schedule_problem;
     return takes_lengths(engine, setup) && problem != nullptr ? problem(engine, setup) : "";

@@ -47,6 +47,10 @@ bool is_translated(const Engine& engine, const sim::RoundSetup& setup);
 /// Why the engine cannot translate them, as a sentence; empty if it can, or need not.
 std::string translation_problem(const Engine& engine, const sim::RoundSetup& setup);
 
+/// Why the engine does not draft so for the target there, whatever the shape, as a sentence: the first of the reasons above,
+/// or that of its cut; empty if it does.
+std::string drafting_problem(const Engine& engine, const sim::RoundSetup& setup);
+
 /// Whether it is told a draft length for each batch for this drafter here.
 bool changes_lengths(const Engine& engine, const sim::RoundSetup& setup);
 /// Why it is told one where its drafter takes one for each batch, as a clause; empty where that is not so, or under attention

@@ -208,17 +208,8 @@ std::string server_problem(const sweeps::Variant& variant, const Engine& engine)
 
 /// Why the engine does not draft this on that platform, as a sentence; empty if it does.
 std::string why_not_drafted(const sweeps::Variant& variant, const Engine& engine, const sim::Speculation& speculation) {
-    const sim::Drafter& drafter = variant.setup.drafter;
-    const DrafterKind kind = kind_of(drafter);
-    for (const std::string& problem : {drafter_problem(engine, kind), model_problem(engine, kind, variant.setup.target),
-                                       rollback_problem(engine, variant.setup), translation_problem(engine, variant.setup),
-                                       tree_problem(engine, kind, speculation, variant.setup.target),
-                                       parallel_problem(engine, kind, variant.setup.platform)}) {
-        if (!problem.empty()) {
-            return problem;
-        }
-    }
-    return {};
+    const std::string problem = drafting_problem(engine, variant.setup);
+    return problem.empty() ? tree_problem(engine, kind_of(variant.setup.drafter), speculation, variant.setup.target) : problem;
 }
 
 /// Puts the drafter into a plan whose engine drafts with it.

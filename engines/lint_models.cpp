@@ -1,8 +1,5 @@
 #include "engines/lint_models.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
 #include "engines/capabilities.h"

@@ -7,7 +7,6 @@
 #include "engines/capabilities.h"
 #include "engines/checkpoints.h"
 #include "engines/definition.h"
-#include "engines/parallel_flags.h"
 #include "engines/scale_blocks.h"
 #include "text/input_error.h"
 #include "text/version.h"
@@ -33,14 +32,7 @@ void limit_to_modules(sweeps::Variant& variant, const Engine& engine) {
 void keep_what_runs(sweeps::Variant& variant, const Engine& engine) {
     const DrafterKind kind = kind_of(variant.setup.drafter);
     sim::Platform& platform = variant.setup.platform;
-    variant.problem = drafter_problem(engine, kind);
-    for (const std::string& problem : {model_problem(engine, kind, variant.setup.target),
-                                       rollback_problem(engine, variant.setup), translation_problem(engine, variant.setup)}) {
-        variant.problem = variant.problem.empty() ? problem : variant.problem;
-    }
-    if (const std::string cut = parallel_problem(engine, kind, platform); variant.problem.empty() && !cut.empty()) {
-        variant.problem = fmt::format("{} {}", engine.title, cut);
-    }
+    variant.problem = drafting_problem(engine, variant.setup);
     platform.stack.drafts.drafted_trees = drafted_trees(engine, kind, variant.setup.target);
     variant.switching = switching_of(engine, variant.setup);
     limit_to_modules(variant, engine);

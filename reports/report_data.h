@@ -25,14 +25,13 @@ struct ReportInputs {
     std::string sentence;  ///< the answer, as `recommend` prints it
     const sweeps::Workload& workload;
     const sweeps::Recommendation& recommendation;
-    const std::vector<text::Provenance>& provenance;  ///< of every description used
-    const std::vector<AcceptanceNote>& acceptance;    ///< by variant of the workload
-    std::vector<FigureSection> studies;               ///< further sections of charts
-    std::vector<std::string> notes;                   ///< what descriptions leave out, shown at the end
-    std::vector<engines::EngineFlags> others = {};    ///< flags beside those of the engine that was priced
-    const sweeps::Trust* trust = nullptr;             ///< null: intervals come from the ranges of inputs alone
-    const sweeps::MeasuredTime* plain_time =
-        nullptr;  ///< of plain decoding, where that is recommended and a token's time is known
+    const std::vector<text::Provenance>& provenance;   ///< of every description used
+    const std::vector<AcceptanceNote>& acceptance;     ///< by variant of the workload
+    std::vector<FigureSection> studies;                ///< further sections of charts
+    std::vector<std::string> notes;                    ///< what descriptions leave out, shown at the end
+    std::vector<engines::EngineFlags> others = {};     ///< flags beside those of the engine that was priced
+    const sweeps::Trust* trust = nullptr;              ///< null: intervals come from the ranges of inputs alone
+    const sweeps::MeasuredTime* plain_time = nullptr;  ///< of plain decoding, where that is recommended; null: unknown
 };
 
 /// Data for render_html.

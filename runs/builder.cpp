@@ -1,18 +1,13 @@
 #include "runs/builder.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "json/wording.h"
-#include "runs/rates_by_load.h"
 #include "sim/input_limits.h"
 #include "text/input_error.h"
 #include "text/number_text.h"
-#include "text/parse_number.h"
 
 namespace treeline::runs {
 namespace {
@@ -20,36 +15,8 @@ namespace {
 constexpr std::size_t most_run_problems = 5;
 /// A schedule by batch and every batch of a large engine; more are a file of something else.
 constexpr std::size_t most_cells = 20'000;
-/// What commands say of a deployment by name.
-constexpr std::array<std::string RunIdentity::*, 4> commanded_fields = {&RunIdentity::engine, &RunIdentity::model,
-                                                                        &RunIdentity::drafter, &RunIdentity::method};
 /// A step that takes longer is no step.
 constexpr double longest_time = 3600.0;
-
-/// The text of a number at the beginning of `text`.
-std::string_view leading_number(std::string_view text) {
-    std::size_t end = 0;
-    while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) != 0 ||
-                                 std::string_view(".+-eE").find(text[end]) != std::string_view::npos)) {
-        ++end;
-    }
-    while (end > 0 && std::string_view(".+-eE").find(text[end - 1]) != std::string_view::npos) {
-        --end;
-    }
-    return text.substr(0, end);
-}
-
-std::string_view after(std::string_view line, std::string_view text) {
-    const std::size_t found = line.find(text);
-    if (found == std::string_view::npos) {
-        return {};
-    }
-    line.remove_prefix(found + text.size());
-    while (!line.empty() && (line.front() == ' ' || line.front() == '=' || line.front() == ':' || line.front() == '(')) {
-        line.remove_prefix(1);
-    }
-    return line;
-}
 
 }  // namespace
 
@@ -105,66 +72,6 @@ void RunBuilder::command(const RunIdentity& said) {
     if (said.ranks >= 1.0 && commanded_ranks_.size() < 2) {
         commanded_ranks_.insert(said.ranks);
     }
-}
-
-void RunBuilder::take_over_commands() {
-    RunIdentity& known = run_.identity;
-    if (!known.engine.empty() && !commanded_.front().contains(known.engine)) {
-        return;  // of another server
-    }
-    if (commanded_.front().size() > 1) {
-        return;
-    }
-    for (std::size_t i = 0; i < commanded_.size(); ++i) {
-        std::string& name = known.*commanded_fields[i];
-        name = name.empty() && commanded_[i].size() == 1 ? *commanded_[i].begin() : name;
-    }
-    known.ranks = known.ranks <= 0.0 && commanded_ranks_.size() == 1 ? *commanded_ranks_.begin() : known.ranks;
-}
-
-void RunBuilder::keep_variants_apart() {
-    std::vector<RunCell> own;
-    for (RunCell& cell : run_.cells) {
-        const bool apart = !cell.variant.empty();
-        cell.variant = apart ? cell.variant : own_variant_;
-        (apart ? run_.elsewhere : own).push_back(std::move(cell));
-    }
-    run_.cells = std::move(own);
-}
-
-/// A program that times plain decoding and drafts compares them itself: plain decoding that another one of the file timed
-/// otherwise at the same batch, and nothing else, is of other prompts, and is left out.
-void RunBuilder::leave_out_other_baselines() {
-    constexpr double differs = 0.1;
-    std::set<std::string> drafting;
-    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
-        if (run_.cells[i].draft_tokens > 0 && run_.cells[i].tpot.known()) {
-            drafting.insert(formats_of_cells_[i]);
-        }
-    }
-    const auto times_plain = [&](std::size_t i) { return run_.cells[i].draft_tokens == 0 && run_.cells[i].tpot.known(); };
-    std::map<double, std::size_t> compared;  // cells, by batch
-    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
-        if (times_plain(i) && drafting.contains(formats_of_cells_[i])) {
-            compared.emplace(run_.cells[i].batch, i);
-        }
-    }
-    std::vector<RunCell> kept;
-    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
-        const RunCell& own = run_.cells[i];
-        const auto other = compared.find(own.batch);
-        const bool apart = times_plain(i) && other != compared.end() && !drafting.contains(formats_of_cells_[i]);
-        const double beside = apart ? run_.cells[other->second].tpot.mean() : 0.0;
-        if (!apart || std::abs(own.tpot.mean() / beside - 1.0) <= differs) {
-            kept.push_back(own);
-            continue;
-        }
-        remark(
-            fmt::format("{}: plain decoding at {:.3g} tokens/s ({}) was left out beside {:.3g} ({}), with which drafts were "
-                        "compared",
-                        file_, 1.0 / own.tpot.mean(), formats_of_cells_[i], 1.0 / beside, formats_of_cells_[other->second]));
-    }
-    run_.cells = std::move(kept);
 }
 
 int RunBuilder::draft_tokens_or(int counted) const {
@@ -351,19 +258,6 @@ void RunBuilder::good() {
     good_line_ = line_;
 }
 
-void RunBuilder::leave_out_bad_records() {
-    if (file_is_bad_ || good_records_ <= bad_records_) {
-        return;
-    }
-    for (const std::string& problem : problems_) {
-        remark(problem + "; it is left out");
-    }
-    if (bad_records_ > static_cast<long>(problems_.size())) {
-        remark(fmt::format("{}: {} records in all are left out for reasons of that kind", file_, bad_records_));
-    }
-    problems_.clear();
-}
-
 double RunBuilder::length_of_rate(double rate, int drafts) {
     constexpr int long_drafts = 10;
     constexpr double most_kept = 0.65;  // of drafts plus one; of long ones, 0.6 is the most that anyone measured (shared rows)
@@ -378,156 +272,10 @@ double RunBuilder::length_of_rate(double rate, int drafts) {
     return 0.0;
 }
 
-/// Loads of which all records were left out.
-void RunBuilder::leave_out_empty_cells() {
-    std::vector<RunCell> kept;
-    std::vector<std::string> formats;
-    for (std::size_t i = 0; i < run_.cells.size(); ++i) {
-        const RunCell& cell = run_.cells[i];
-        const bool timed = cell.round.known() || cell.tpot.known() || cell.ttft.known() || cell.drafting.known() ||
-                           cell.tokens_per_second.known() || cell.captured_steps + cell.eager_steps > 0.0;
-        if (timed || cell.acceptance.known() || cell.stated_length > 0.0) {
-            kept.push_back(cell);
-            formats.push_back(formats_of_cells_[i]);
-        }
-    }
-    run_.cells = std::move(kept);
-    formats_of_cells_ = std::move(formats);
-}
-
-/// What no load can be refuses the file; what only a defect explains is said.
-void RunBuilder::judge_cells() {
-    line_ = 0;
-    for (const std::vector<RunCell>* cells : {&run_.cells, &run_.elsewhere}) {
-        for (const RunCell& cell : *cells) {
-            for (const std::string& wrong : cell.problems()) {
-                problem(wrong);
-            }
-            if (cell.acceptance.rising_position()) {
-                remark(fmt::format(
-                    "{}: later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose "
-                    "says what to check.",
-                    file_));
-            }
-        }
-    }
-}
-
 void RunBuilder::remark(const std::string& sentence) {
     if (std::find(run_.remarks.begin(), run_.remarks.end(), sentence) == run_.remarks.end() && run_.remarks.size() < 20) {
         run_.remarks.push_back(sentence);
     }
-}
-
-MeasuredRun RunBuilder::take() {
-    if (broken()) {
-        throw text::InputError(contradictions_);
-    }
-    leave_out_bad_records();
-    if (!is_own_run_) {
-        leave_out_empty_cells();
-    }
-    judge_cells();
-    if (problems_.empty() && formats_.empty()) {
-        throw UnknownFormat(file_, unread_);
-    }
-    if (problems_.empty() && run_.cells.empty() && run_.passes.empty() && run_.identity.model.empty()) {
-        line_ = 0;
-        problem(fmt::format("looks like {}, but measures nothing: neither accepted drafts nor times of steps",
-                            text::listed(formats_, "and")));
-        problems_.insert(problems_.end(), run_.remarks.begin(), run_.remarks.end());  // why
-    }
-    if (!problems_.empty()) {
-        throw text::InputError(problems_);
-    }
-    take_over_commands();
-    if (!is_own_run_) {
-        leave_out_other_baselines();
-        keep_variants_apart();
-    }
-    if (const std::string doubt = doubt_of_totals(run_); !doubt.empty()) {
-        remark(file_ + ": " + doubt);
-    }
-    return std::move(run_);
-}
-
-const RunJson* node_at(const RunJson& json, std::string_view path) {
-    const RunJson* node = &json;
-    while (!path.empty() && node != nullptr) {
-        const std::size_t dot = std::min(path.find('.'), path.size());
-        const std::string key(path.substr(0, dot));
-        path.remove_prefix(std::min(dot + 1, path.size()));
-        const auto found = node->is_object() ? node->find(key) : node->end();
-        node = node->is_object() && found != node->end() && !found->is_null() ? &*found : nullptr;
-    }
-    return node;
-}
-
-std::optional<double> number_at(const RunJson& json, std::string_view path) {
-    const RunJson* node = node_at(json, path);
-    return node != nullptr && node->is_number() ? std::optional(node->get<double>()) : std::nullopt;
-}
-
-std::string text_at(const RunJson& json, std::string_view path) {
-    const RunJson* node = node_at(json, path);
-    return node != nullptr && node->is_string() ? node->get<std::string>() : std::string();
-}
-
-std::optional<std::vector<double>> numbers_at(const RunJson& json, std::string_view path) {
-    const RunJson* node = node_at(json, path);
-    if (node == nullptr || !node->is_structured()) {
-        return std::nullopt;
-    }
-    std::vector<double> numbers;
-    for (const auto& [key, value] : node->items()) {
-        const std::optional<std::size_t> index = node->is_object() ? text::parse_number<std::size_t>(key) : numbers.size();
-        if (!value.is_number() || !index || *index > static_cast<std::size_t>(sim::most_draft_tokens)) {
-            return std::nullopt;
-        }
-        numbers.resize(std::max(numbers.size(), *index + 1));
-        numbers[*index] = value.get<double>();
-    }
-    return numbers;
-}
-
-std::optional<double> number_after(std::string_view line, std::string_view text) {
-    return text::parse_number(leading_number(after(line, text)));
-}
-
-std::vector<double> numbers_after(std::string_view line, std::string_view text) {
-    std::vector<double> numbers;
-    std::string_view rest = after(line, text);
-    while (!rest.empty()) {
-        const std::string_view number = leading_number(rest);
-        const std::optional<double> value = text::parse_number(number);
-        if (!value) {
-            break;
-        }
-        numbers.push_back(*value);
-        rest.remove_prefix(number.size());
-        if (!rest.starts_with(",")) {
-            break;
-        }
-        rest.remove_prefix(1);
-        while (rest.starts_with(" ")) {
-            rest.remove_prefix(1);
-        }
-    }
-    return numbers;
-}
-
-std::string word_after(std::string_view line, std::string_view text) {
-    const std::size_t found = line.find(text);
-    if (found == std::string_view::npos) {
-        return {};
-    }
-    line.remove_prefix(found + text.size());
-    const char quote = !line.empty() && (line.front() == '\'' || line.front() == '"') ? line.front() : '\0';
-    if (quote != '\0') {
-        line.remove_prefix(1);
-    }
-    const std::size_t end = quote != '\0' ? line.find(quote) : line.find_first_of(", )]}\t");
-    return std::string(line.substr(0, end));
 }
 
 AcceptanceCounts counts_of_mean(double accept_length, double tokens, int draft_tokens) {

@@ -152,6 +152,9 @@ private:
     std::string last_format_;
     std::vector<std::string> formats_of_cells_;  ///< which first measured each cell
     std::string unread_, own_variant_, variant_;
+    /// What commands say of a deployment by name.
+    static constexpr std::array<std::string RunIdentity::*, 4> commanded_fields = {&RunIdentity::engine, &RunIdentity::model,
+                                                                                   &RunIdentity::drafter, &RunIdentity::method};
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
     std::set<double> commanded_ranks_;
     bool command_drafts_ = false;

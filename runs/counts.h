@@ -3,9 +3,14 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace treeline::runs {
+
+/// What is said of AcceptanceCounts::rising_position(), without a full stop.
+inline constexpr std::string_view rising_remark =
+    "later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose says what to check";
 
 /// Mean of a quantity that was measured several times, each time with a weight (rounds, tokens or requests, of one kind for
 /// each quantity). Where nothing says how much a measurement weighs, it weighs as much as another one of the same requests: as

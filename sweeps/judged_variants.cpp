@@ -141,14 +141,14 @@ std::string at_its_best(const Candidate& candidate, const Variant& variant) {
 }
 
 /// A speculation that breaks a limit, off at those of several loads where it does; nothing if that does not help.
-std::optional<Candidate> candidate_off_where_broken(const Judged& all, std::size_t index, int speculation, Limit broken,
-                                                    const Workload& workload, const Limits& limits) {
-    const Prepared& prepared = all.prepared[index];
+std::optional<Candidate> candidate_off_where_broken(const Prepared& prepared, std::size_t index, const ComparedPlain& plain,
+                                                    int speculation, Limit broken, const Workload& workload,
+                                                    const Limits& limits) {
     PlannedOutcome planned = planned_outcome(prepared.round, speculation, workload.traffic, workload.objective, limits);
     if (planned.plan.by_point.empty()) {
         return std::nullopt;
     }
-    compare_with_plain(all, index, planned.outcome);
+    compare_with_plain(plain, planned.outcome);
     if (limit_of(planned.outcome, prepared, limits)) {
         return std::nullopt;
     }
@@ -180,8 +180,9 @@ VariantOutcome judge(const Judged& all, std::size_t index, const Workload& workl
     }
     Limits limits = workload.limits;
     limits.plain_growth = all.plain_growth[index];
+    const ComparedPlain plain = compared_plain(all, index);
     for (Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
-        compare_with_plain(all, index, each);
+        compare_with_plain(plain, each);
         const std::optional<Limit> broken = limit_of(each, prepared, limits);
         note_miss(prepared, index, each, variant, workload, outcome);
         if (!broken) {
@@ -189,7 +190,7 @@ VariantOutcome judge(const Judged& all, std::size_t index, const Workload& workl
         } else if (const auto partly =
                        variant.switching == Switching::nothing
                            ? std::nullopt
-                           : candidate_off_where_broken(all, index, each.speculation, *broken, workload, limits)) {
+                           : candidate_off_where_broken(prepared, index, plain, each.speculation, *broken, workload, limits)) {
             outcome.candidates.push_back(*partly);
         } else if (each.objective < outcome.objective) {
             outcome.objective = each.objective;

@@ -30,14 +30,14 @@ Traffic compared_traffic(const Judged& all, const Workload& workload) {
     return at_rate(workload, largest).traffic;
 }
 
-/// The variant that is plain decoding on the same cut of the devices; nothing where it cannot be priced.
-std::optional<std::size_t> plain_on_cut_of(const Judged& all, std::size_t variant) {
+/// Plain decoding on the same cut of the devices; null where it cannot be priced.
+const Candidate* plain_on_cut_of(const Judged& all, std::size_t variant) {
     for (std::size_t i = 0; i < all.variants.size(); ++i) {
         if (all.plain[i] && all.variants[i].origin.same_platform(all.variants[variant].origin)) {
-            return i;
+            return &*all.plain[i];
         }
     }
-    return std::nullopt;
+    return nullptr;
 }
 
 /// 1 where either has none.
@@ -81,34 +81,35 @@ const Candidate* plain_beside(const Judged& all, std::size_t variant) {
     return best;
 }
 
+ComparedPlain compared_plain(const Judged& all, std::size_t variant) {
+    return {plain_beside(all, variant), plain_on_cut_of(all, variant)};
+}
+
 PlainGrowth plain_growth_of(const Judged& all, std::size_t variant, const Workload& workload) {
-    const Candidate* beside = plain_beside(all, variant);
-    const std::optional<std::size_t> own = plain_on_cut_of(all, variant);
-    if (beside == nullptr || !own || *own == beside->variant) {
+    const auto [beside, own] = compared_plain(all, variant);
+    if (beside == nullptr || own == nullptr || own == beside) {
         return {};
     }
-    const Prepared &of_cut = all.prepared[*own], &compared = all.prepared[beside->variant];
+    const Prepared &of_cut = all.prepared[own->variant], &compared = all.prepared[beside->variant];
     if (workload.traffic.kind == LoadKind::batch) {
         return {ratio(of_cut.time_to_first_token, compared.time_to_first_token)};
     }
-    PlainGrowth growth{1.0, ratio(all.plain[*own]->first_token, beside->first_token)};
+    PlainGrowth growth{1.0, ratio(own->first_token, beside->first_token)};
     const std::vector<Seconds> on_cut = first_tokens_of(of_cut.round, 0, workload.traffic),
                                there = first_tokens_of(compared.round, 0, workload.traffic);
     std::transform(on_cut.begin(), on_cut.end(), there.begin(), std::back_inserter(growth.at_points), ratio);
     return growth;
 }
 
-void compare_with_plain(const Judged& all, std::size_t variant, Outcome& outcome) {
-    const Candidate* beside = plain_beside(all, variant);
-    const std::optional<std::size_t> own = plain_on_cut_of(all, variant);
-    if (beside == nullptr || !own) {
+void compare_with_plain(const ComparedPlain& plain, Outcome& outcome) {
+    if (plain.beside == nullptr || plain.on_cut == nullptr) {
         return;
     }
-    if (!beside->overrun && outcome.problem.empty()) {
-        outcome.gain = beside->objective / outcome.objective;
+    if (!plain.beside->overrun && outcome.problem.empty()) {
+        outcome.gain = plain.beside->objective / outcome.objective;
         outcome.gain_of_capacity = false;
     } else if (!outcome.gain_of_capacity) {
-        outcome.gain *= beside->objective / all.plain[*own]->objective;
+        outcome.gain *= plain.beside->objective / plain.on_cut->objective;
     }
 }
 

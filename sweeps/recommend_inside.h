@@ -82,12 +82,19 @@ std::vector<std::optional<Candidate>> plain_candidates(const Judged& all, const 
 /// limits; where none does, the best of all. Null where plain decoding cannot be priced there.
 const Candidate* plain_beside(const Judged& all, std::size_t variant);
 
-/// Its TTFT beside that of plain decoding on the cut of the variant.
+/// What outcomes of a variant are compared with; null where it cannot be priced.
+struct ComparedPlain {
+    const Candidate* beside = nullptr;  ///< plain_beside()
+    const Candidate* on_cut = nullptr;  ///< plain decoding on the variant's own cut of the devices
+};
+ComparedPlain compared_plain(const Judged& all, std::size_t variant);
+
+/// The TTFT of the first of these beside that of the second.
 PlainGrowth plain_growth_of(const Judged& all, std::size_t variant, const Workload& workload);
 
 /// Sets an outcome's gain, which is over plain decoding on its own cut of the devices, to that over plain_beside(). Where
 /// neither serves the load, gains of capacity stay.
-void compare_with_plain(const Judged& all, std::size_t variant, Outcome& outcome);
+void compare_with_plain(const ComparedPlain& plain, Outcome& outcome);
 
 /// The variant that misses the limits on times and memory least; nothing where none that can be run misses by these alone.
 std::optional<std::size_t> nearest_miss_of(const Judged& all);

@@ -99,29 +99,21 @@ void note_output(const std::filesystem::path& path) {
     }
 }
 
-namespace {
-
-/// The SQLite database whose journal, log or index this name is (https://www.sqlite.org/tempfiles.html); nothing of other
-/// names. A file that this command reads is not opened once more: closing it would give up its locks, if it is one.
 std::optional<std::filesystem::path> database_beside(const std::filesystem::path& path) {
     const std::string name = path.string();
     for (const std::string_view end : {"-journal", "-wal", "-shm"}) {
-        if (!name.ends_with(end)) {
-            continue;
-        }
-        std::filesystem::path base = name.substr(0, name.size() - end.size());
-        const std::optional<Identity> file = identity_of(base);
-        if (file && (is_known(*file, &Record::inputs) || is_sqlite(base))) {
-            return base;
+        if (name.ends_with(end)) {
+            return name.substr(0, name.size() - end.size());
         }
     }
     return std::nullopt;
 }
 
-}  // namespace
-
 std::string loss_of_replacing(const std::filesystem::path& path) {
-    if (const std::optional<std::filesystem::path> base = database_beside(path)) {
+    const std::optional<std::filesystem::path> base = database_beside(path);
+    const std::optional<Identity> database = base ? identity_of(*base) : std::nullopt;
+    // A file that this command reads is not opened once more: closing it would give up its locks, if it is a database.
+    if (database && (is_known(*database, &Record::inputs) || is_sqlite(*base))) {
         return "is a name that SQLite uses beside " + base->filename().string();
     }
     const std::optional<Identity> file = identity_of(path);

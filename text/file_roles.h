@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 namespace treeline::text {
@@ -26,6 +27,9 @@ void note_output(const std::filesystem::path& path);
 /// Why an output must not replace the file of this name, to follow the name: it is read by the command, is another of its
 /// outputs, or is an SQLite database. Empty where nothing is lost.
 std::string loss_of_replacing(const std::filesystem::path& path);
+/// The SQLite database whose journal, log or index has this name, were it one (https://www.sqlite.org/tempfiles.html); nothing
+/// of other names.
+std::optional<std::filesystem::path> database_beside(const std::filesystem::path& path);
 /// Throws InputError where there is such a reason; `shown` is the name in its sentence.
 void refuse_loss(const std::filesystem::path& path, const std::string& shown);
 

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/capabilities.h"
-#include "engines/parallel_flags.h"
 #include "engines/priced_engine.h"
 #include "engines/scale_blocks.h"
 #include "reports/context_note.h"
@@ -349,17 +348,8 @@ namespace {
 /// What the engine of the stack does not run, as a sentence: a cut, or a drafter. Empty where it runs all.
 std::string engine_problem(const engines::Engine& engine, const sweeps::PointEstimate& estimate) {
     const sim::RoundSetup setup = sweeps::setup_of(estimate.input, estimate.rollback);
-    std::string problem = engines::cut_problem(engine, setup);
-    if (!problem.empty() || !estimate.input.drafter) {
-        return problem;
-    }
-    const engines::DrafterKind kind = engines::kind_of(setup.drafter);
-    for (std::string each : {engines::drafter_problem(engine, kind), engines::model_problem(engine, kind, setup.target),
-                             engines::translation_problem(engine, setup)}) {
-        problem = problem.empty() ? std::move(each) : problem;
-    }
-    const std::string cut = problem.empty() ? engines::parallel_problem(engine, kind, setup.platform) : "";
-    return cut.empty() ? problem : engine.title + " " + cut;
+    const std::string cut = engines::cut_problem(engine, setup);
+    return cut.empty() && estimate.input.drafter ? engines::drafting_problem(engine, setup) : cut;
 }
 
 /// What `recommend` leaves out; empty for others.

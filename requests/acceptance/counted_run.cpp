@@ -144,9 +144,7 @@ AcceptanceFile counted_run(const runs::MeasuredRun& run, const std::string& name
     }
     file.of_a_run = true;
     if (std::any_of(run.cells.begin(), run.cells.end(), [](const auto& cell) { return cell.acceptance.rising_position(); })) {
-        file.remarks.push_back(
-            "later drafts are accepted more often than earlier ones, which no drafter can do: treeline diagnose says what to "
-            "check");
+        file.remarks.emplace_back(runs::rising_remark);
     }
     const bool counted = file.counted.has_value();
     if (has_stated_means(run)) {

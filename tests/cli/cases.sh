@@ -55,7 +55,7 @@ says '[0-9]x' 18-names-of-current-models estimate --target qwen3.8-27b --device 
 says 'qwen3.8-27b' 18-names-of-current-models models Qwen/Qwen3.8-27B
 says 'on the host' 21-experts-in-host-memory estimate --target qwen3.6-35b-a3b --precision q4_k_m --device rtx-3060 --stack llama.cpp \
     --drafter mtp --draft-tokens 2 --accept-length 2:2.63 --placement experts
-# The thread's table: 22.9 tokens/s plain; 27.6, 29.4, 27.8 and 26.1 with 1 to 4 drafts.
+# The thread's table, of whose plain speed the bandwidth of stack cpu was taken with three others: 22.9 tokens/s plain; 27.6, 29.4, 27.8 and 26.1 with 1 to 4 drafts.
 says 'plain +2[2-5]\.[0-9] .*with the drafter +(29|30)\.[0-9]' 21-experts-in-host-memory estimate --target qwen3.6-35b-a3b --precision q8_0 \
     --device rtx-3060 --host desktop-ddr4 --placement experts --stack llama.cpp --drafter mtp --draft-tokens 2 --accept-length 2:2.63 --context 300
 says 'defect' 22-diagnose-broken-drafter diagnose noise.log "${glm_mtp[@]}" --precision fp8 --device h200
