@@ -1,10 +1,9 @@
-// Schedules, goals and means over a traffic, of a round whose times are straight lines in the batch: a step of plain decoding
-// takes 10 s; with one draft a round takes 11 s and 0.2 s a sequence and yields 1.6 tokens, with two 11 s and 0.5 s and 2
-// tokens.
+// Schedules, goals and means over a traffic, of a round whose times are straight lines in the batch (straight_lines.h).
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 
+#include "straight_lines.h"
 #include "sweeps/recommend.h"
 #include "sweeps/recommend_inside.h"
 #include "sweeps/variants.h"
@@ -13,68 +12,9 @@ namespace choice_arithmetic_test {
 
 using namespace treeline;
 using namespace treeline::sweeps;
+using namespace treeline::testing;
 
 namespace {
-
-sim::TimedOperation bytes_per_sequence(double bytes) {
-    sim::TimedOperation timed;
-    timed.cost.bytes.per_sequence = Bytes(bytes);
-    timed.rates.per_byte = SecondsPerByte(1.0);
-    return timed;
-}
-
-/// Rows of 0, 1 and 2 drafts; a sequence takes one byte of memory, of which there are `memory`.
-sim::CompiledRound lines(double memory = 1e6) {
-    sim::CompiledRound round;
-    const auto pass = [&](sim::PassId id) -> sim::CompiledPass& { return round.pass(id); };
-    pass(sim::PassId::plain).node_time = Seconds(10.0);
-    pass(sim::PassId::verify_unrolled).node_time = pass(sim::PassId::verify_chunk).node_time = Seconds(11.0);
-    pass(sim::PassId::verify_unrolled).operations = {bytes_per_sequence(0.2)};
-    pass(sim::PassId::verify_chunk).operations = {bytes_per_sequence(0.5)};
-    sim::RoundStep plain, verify;
-    verify.phase = sim::Phase::verify;
-    round.steps = {plain, verify};
-    const std::size_t verify_pass[] = {0, static_cast<std::size_t>(sim::PassId::verify_unrolled),
-                                       static_cast<std::size_t>(sim::PassId::verify_chunk)};
-    for (std::size_t drafts = 0; drafts < 3; ++drafts) {
-        sim::RoundRow row;
-        row.begin.fill(1);
-        row.begin[0] = 0;
-        row.accepted.length = drafts == 0 ? 1.0 : drafts == 1 ? 1.6 : 2.0;
-        row.draft_tokens = static_cast<double>(drafts);
-        if (drafts > 0) {
-            row.speculates = row.holds_drafter = 1.0;
-            std::fill(row.begin.begin() + static_cast<std::ptrdiff_t>(verify_pass[drafts]) + 1, row.begin.end(), 2U);
-        }
-        round.rows.push_back(row);
-    }
-    add_off_row(round);
-    round.memory.activations_per_token = Bytes(1.0);
-    round.memory.capacity = round.memory.plain_capacity = Bytes(memory);
-    return round;
-}
-
-Workload workload_of(const std::vector<WeightedValue>& loads) {
-    Workload workload;
-    workload.traffic = traffic_from(loads, {{0.0, 1.0}});
-    return workload;
-}
-
-struct Range {
-    int from, to, drafts;
-    bool operator==(const Range&) const = default;
-};
-std::vector<Range> ranges_of(const Schedule& schedule) {
-    std::vector<Range> ranges;
-    for (const ScheduleEntry& entry : schedule.entries) {
-        ranges.push_back({entry.batch_from, entry.batch_to, entry.draft_tokens});
-    }
-    return ranges;
-}
-
-Schedule scheduled(const sim::CompiledRound& round, double asked, int largest, int preferred = 0) {
-    return schedule_for(round, {0, 1, 2}, workload_of({{asked, 1.0}}), largest, preferred);
-}
 
 Outcome outcome_with(auto change) {
     Outcome outcome;
@@ -313,9 +253,10 @@ TEST_CASE("the best within the limits, and the best anyhow with the limit in its
             o.gain = gain;
         });
     };
-    const std::vector<Outcome> outcomes = {outcome(3.0, 1.0), outcome(1.0, 0.9), outcome(2.0, 1.0), outcome(2.0, 1.0)};
+    const std::vector<Outcome> outcomes = {outcome(3.0, 1.0), outcome(1.0, 0.9), outcome(1.0, 0.8), outcome(2.0, 1.0),
+                                           outcome(2.0, 1.0)};
     const BestOutcome best = best_of(outcomes, round, {});
-    CHECK(best.within == &outcomes[2]);  // the first of equals
+    CHECK(best.within == &outcomes[3]);  // the first of equals
     CHECK(best.anyhow == &outcomes[1]);
     CHECK(best.in_the_way == Limit::gain);
     CHECK(best_of({}, round, {}).anyhow == nullptr);
@@ -331,6 +272,8 @@ TEST_CASE("the best within the limits, and the best anyhow with the limit in its
     CHECK(better_at_a_point(slow, quick));
     slow.fits = false;
     CHECK(better_at_a_point(slow, quick));  // it needs less
+    CHECK_FALSE(better_at_a_point(quick, slow));
+    CHECK_FALSE(better_at_a_point(slow, slow));
     CHECK(fastest_that_fits(lines(), {0, 1, 2}, 4.0, 0.0)->speculation == 2);
     CHECK(fastest_that_fits(lines(), {0, 1, 2}, 20.0, 0.0)->speculation == 1);
     CHECK_FALSE(fastest_that_fits(lines(10.0), {0, 1, 2}, 20.0, 0.0));
@@ -417,6 +360,7 @@ TEST_CASE("a traffic's typical point, its largest load and its contexts at one b
     CHECK(at.points[0].context == 50.0);
     CHECK(at.points[0].share == Approx(0.75));
     CHECK(at.points[0].load == 5.0);
+    CHECK(traffic_from({{8.0, 1.0}}, {{100.0, 1.0}, {50.0, 0.0}}).points.size() == 1);
 }
 
 TEST_CASE("drafting is off at the loads at which it alone breaks the TPOT that is asked for") {
