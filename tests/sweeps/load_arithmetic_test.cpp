@@ -207,6 +207,7 @@ TEST_CASE("a pool that reads prompts: devices of it count, and nobody waits for 
     CHECK(full.queued == Approx(5.0));
     // Half as many as decode wait for 16 s of decoding, beside the 8 s of each request's own.
     CHECK(loaded(round, LoadKind::concurrency, 20.0).first_token.value() == Approx(8.0 + 0.5 * 16.0));
+    CHECK(settled(round, LoadKind::concurrency, 2.0).batch == Approx(2 / 1.5).margin(0.0051));
     CHECK(settled(round, LoadKind::concurrency, 1.0).batch == 1.0);
     CHECK(settled(round, LoadKind::concurrency, 1.0).reading == 0.0);  // it decodes
     const double rate = 0.25;                                          // 4 others, since the prompt is read elsewhere

@@ -1,0 +1,141 @@
+// Limits at their bounds, and figures of loads that are hardly served, of a round whose times are straight lines in the batch.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "straight_lines.h"
+#include "sweeps/recommend.h"
+
+namespace goal_bounds_test {
+
+using namespace treeline;
+using namespace treeline::sweeps;
+using namespace treeline::testing;
+
+namespace {
+
+/// The round of straight_lines.h with answers of eight tokens.
+sim::CompiledRound with_answers(double memory = 1e6) {
+    sim::CompiledRound round = lines(memory);
+    round.output_tokens = 8.0;
+    return round;
+}
+
+Traffic loads_of(LoadKind kind, const std::vector<WeightedValue>& loads) {
+    Traffic traffic = traffic_from(loads, {{0.0, 1.0}});
+    traffic.kind = kind;
+    return traffic;
+}
+
+Limits without_growth() {
+    Limits limits;
+    limits.first_token_growth = limits.waiting = sim::unlimited;
+    return limits;
+}
+
+/// What one draft breaks with four requests in flight.
+std::optional<Limit> broken_by_one_draft(const Limits& limits) {
+    return LoadChoices(with_answers(), {1}, loads_of(LoadKind::concurrency, {{4.0, 1.0}}), limits).broken(1, 4.0);
+}
+
+}  // namespace
+
+TEST_CASE("at a load, too, a limit is broken beyond it and not at it") {
+    const sim::RoundEstimate needs = sim::evaluate(with_answers(), {1, 4.0, 0.0});
+    Limits limits = without_growth();
+    CHECK_FALSE(broken_by_one_draft(limits));
+    limits.memory = needs.memory;
+    CHECK_FALSE(broken_by_one_draft(limits));
+    limits.memory = 0.99 * needs.memory;
+    CHECK(broken_by_one_draft(limits) == Limit::memory);
+    limits.memory.reset();
+    limits.time_per_token = needs.time_per_token;
+    CHECK_FALSE(broken_by_one_draft(limits));
+    limits.time_per_token = 0.99 * needs.time_per_token;
+    CHECK(broken_by_one_draft(limits) == Limit::time_per_token);
+}
+
+TEST_CASE("at a load the growth of the first token is over the plain decoding that drafts are compared with") {
+    // Where six of ten fit, four wait for a place: with drafts as much shorter as their tokens come faster.
+    const sim::CompiledRound round = with_answers(6.0);
+    const Traffic traffic = loads_of(LoadKind::concurrency, {{10.0, 1.0}});
+    const double growth = first_tokens_of(round, 1, traffic).front() / first_tokens_of(round, 0, traffic).front();
+    REQUIRE(growth > 0.0);
+    REQUIRE(growth < 1.0);
+    Limits limits = without_growth();
+    const auto broken = [&](double of_plain, double most) {
+        limits.plain_growth.at_points = {of_plain};
+        limits.first_token_growth = most;
+        return LoadChoices(round, {1}, traffic, limits).broken(1, 6.0);
+    };
+    CHECK_FALSE(broken(0.5, 0.5 * growth));
+    CHECK(broken(0.5, 0.499 * growth) == Limit::first_token_growth);
+    CHECK_FALSE(broken(2.0, 2.0 * growth));
+    CHECK(broken(2.0, 1.999 * growth) == Limit::first_token_growth);
+}
+
+TEST_CASE("where drafts alone serve a load, gains are of what full servers serve, too") {
+    // Of twelve places, plain decoding serves 12 answers in 80 s and one draft 12 in 8·13.4/1.6 = 67 s.
+    const sim::CompiledRound round = with_answers(12.0);
+    const Outcome one = outcomes_of(round, {1}, loads_of(LoadKind::arrival_rate, {{0.16, 1.0}}), Objective::latency).front();
+    CHECK(one.problem.empty());
+    CHECK(one.gain_of_capacity);
+    CHECK(one.gain == Approx(80.0 / 67.0));
+    CHECK_FALSE(
+        outcomes_of(round, {1}, loads_of(LoadKind::arrival_rate, {{0.14, 1.0}}), Objective::latency).front().gain_of_capacity);
+}
+
+TEST_CASE("the rate that a server is full at is served, with nobody ever in its place at once") {
+    const sim::CompiledRound round = with_answers(16.0);  // 16 of 80 s: 0.2 a second
+    const Load full{LoadKind::arrival_rate, 0.2};
+    const SettledLoad settled = settle(round, 0, full, 0.0);
+    CHECK(settled.problem.empty());
+    CHECK(settled.batch == 16.0);
+    const sim::RoundEstimate estimate = under_load(round, 0, full, settled, sim::evaluate(round, {0, 16.0, 0.0}));
+    CHECK(estimate.first_token == Seconds(sim::unlimited));
+}
+
+TEST_CASE("where a server keeps room for states, the batch at which drafts let the fewest more wait is judged") {
+    // 30 bytes, of which a sequence takes one beside its states: 15 sequences of plain decoding, 10 with one draft, which needs
+    // a second state. Of 40, 25 and 30 wait; of 60, 45 and 50.
+    sim::CompiledRound round = lines(30.0);
+    round.memory.target_state = Bytes(1.0);
+    round.rows[1].target_states = 2.0;
+    const auto waiting = [&](const std::vector<WeightedValue>& batches) {
+        return outcomes_of(round, {1}, loads_of(LoadKind::batch, batches), Objective::throughput).front().waiting;
+    };
+    CHECK(waiting({{40.0, 1.0}}) == Approx(5.0 / 40));
+    CHECK(waiting({{60.0, 1.0}}) == Approx(5.0 / 60));
+    CHECK(waiting({{40.0, 1.0}, {60.0, 1.0}}) == Approx(5.0 / 60));
+}
+
+TEST_CASE("the accept length that a latency asks for under arrivals, however short") {
+    // Hardly anybody else is there: 11.2 s a round.
+    const auto length_for = [](double seconds) {
+        return accept_length_under_arrivals(with_answers(), 1, loads_of(LoadKind::arrival_rate, {{1e-7, 1.0}}),
+                                            Objective::latency, seconds);
+    };
+    CHECK(length_for(11.2 / 2.5) == Approx(2.5).epsilon(1e-4));
+    CHECK(length_for(11.2 * 50.0) == Approx(1.0 / 50.0).epsilon(1e-4));
+    CHECK(length_for(11.2 / 63.0) == Approx(63.0).epsilon(1e-4));
+    CHECK(length_for(11.2 / 65.0) == sim::unlimited);
+}
+
+TEST_CASE("a plan that is off where drafts break a limit is kept even if it gains too little") {
+    const Traffic traffic = loads_of(LoadKind::batch, {{4.0, 1.0}, {30.0, 1.0}});
+    Limits limits;
+    limits.time_per_token = Seconds(10.2);  // of 7.4 and 10.6 s with one draft, and 10 s without
+    limits.minimum_gain = 2.0;
+    const PlannedOutcome planned = planned_outcome(lines(), 1, traffic, Objective::latency, limits);
+    CHECK(planned.plan.by_point == std::vector<int>{1, sim::drafting_off});
+    CHECK(planned.broken == Limit::gain);
+}
+
+TEST_CASE("every speculation of a round that has no problem runs") {
+    sim::CompiledRound round = lines();
+    CHECK(runnable(round) == std::vector<int>{0, 1, 2});
+    round.rows[1].problem = "no";
+    CHECK(runnable(round) == std::vector<int>{0, 2});
+}
+
+}  // namespace goal_bounds_test
