@@ -24,11 +24,11 @@ const Outcome* within_tolerance(const BatchChoices& choices, int speculation) {
     return nullptr;
 }
 
-/// From `first` on: how many batches in a row one speculation serves within the tolerance, and what it costs there over the
-/// best ones, in the mean.
+/// From `first` on: how many batches in a row one speculation serves within the tolerance, and the sum of what it costs there,
+/// each as a multiple of the best.
 struct Stretch {
     std::size_t length = 0;
-    double regret = 0.0;
+    double cost = 0.0;
 };
 
 Stretch stretch_of(const std::vector<BatchChoices>& batches, std::size_t first, int speculation) {
@@ -38,10 +38,9 @@ Stretch stretch_of(const std::vector<BatchChoices>& batches, std::size_t first, 
         if (outcome == nullptr) {
             break;
         }
-        stretch.regret += outcome->objective / batches[i].best - 1.0;
+        stretch.cost += outcome->objective / batches[i].best;
         ++stretch.length;
     }
-    stretch.regret /= std::max<double>(1.0, static_cast<double>(stretch.length));
     return stretch;
 }
 
@@ -54,7 +53,7 @@ std::vector<ScheduleEntry> ranges_of(const sim::CompiledRound& round, const std:
         Stretch longest;
         for (const Outcome& outcome : batches[first].outcomes) {
             const Stretch stretch = stretch_of(batches, first, outcome.speculation);
-            const bool better = outcome.speculation == preferred || (chosen != preferred && stretch.regret < longest.regret);
+            const bool better = outcome.speculation == preferred || (chosen != preferred && stretch.cost < longest.cost);
             if (stretch.length > longest.length || (stretch.length == longest.length && better)) {
                 longest = stretch;
                 chosen = outcome.speculation;

@@ -109,6 +109,36 @@ TEST_CASE("where a server keeps room for states, the batch at which drafts let t
     CHECK(waiting({{40.0, 1.0}, {60.0, 1.0}}) == Approx(5.0 / 60));
 }
 
+TEST_CASE("a server that is started for drafts keeps room for all that they need, whatever it drafts") {
+    sim::CompiledRound round = lines();
+    round.memory.target_state = round.memory.draft_state = round.memory.replay_per_token = Bytes(1.0);
+    round.rows[2].target_states = 2.0;
+    round.rows[2].draft_states = 3.0;
+    round.rows[2].cached_activations = 4.0;
+    const StartedRound server(round, 2);
+    for (const int speculation : {sim::drafting_off, 1, 2}) {
+        const sim::RoundRow& row = server.get().row(speculation);
+        CHECK(row.target_states == 2.0);
+        CHECK(row.draft_states == 3.0);
+        CHECK(row.cached_activations == 4.0);
+    }
+    CHECK(server.get().row(0).cached_activations == 0.0);  // another server, without the drafter
+}
+
+TEST_CASE("the means of a plan over a traffic are those that its outcome has") {
+    const Traffic traffic = loads_of(LoadKind::batch, {{4.0, 3.0}, {20.0, 1.0}});
+    DraftPlan plan = 1;
+    for (const std::vector<int>& by_point : {std::vector<int>{}, {1, sim::drafting_off}}) {
+        plan.by_point = by_point;
+        const TrafficMeans means = means_over(traffic, lines(), plan);
+        const TrafficMeans of_outcome = outcomes_of(lines(), {&plan, 1}, traffic, Objective::latency).front().means;
+        CHECK(means.time_per_token == of_outcome.time_per_token);
+        CHECK(means.tokens_per_second_device == of_outcome.tokens_per_second_device);
+        CHECK(means.in_service == of_outcome.in_service);
+        CHECK(means.peak_memory == of_outcome.peak_memory);
+    }
+}
+
 TEST_CASE("the accept length that a latency asks for under arrivals, however short") {
     // Hardly anybody else is there: 11.2 s a round.
     const auto length_for = [](double seconds) {

@@ -1,7 +1,8 @@
 // Where a schedule has to decide between equals or at a bound, of a round whose times are straight lines in the batch.
 #include <catch2/catch.hpp>
 
-#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "straight_lines.h"
 #include "sweeps/recommend.h"
@@ -163,6 +164,70 @@ TEST_CASE("where batches are stated drafts make no first token later, however ma
     limits.time_to_first_token = Seconds(0.0);  // is judged of a prompt alone
     CHECK(plan_within(round, 1, traffic, limits).by_point.empty());
     CHECK_FALSE(LoadChoices(round, {1}, traffic, limits).broken(1, 25.0));
+}
+
+TEST_CASE("a schedule is followed at the batch that runs, not at the requests that wait") {
+    // A step holds 20 tokens: 20 sequences, or 10 that verify one draft. Of 40 requests 10 run, with drafts.
+    sim::CompiledRound round = with_answers();
+    round.step_tokens = 20.0;
+    round.rows[1].logits = 2.0;
+    Workload workload = workload_of({{40.0, 1.0}});
+    workload.traffic.kind = LoadKind::concurrency;
+    workload.limits.waiting = workload.limits.first_token_growth = sim::unlimited;
+    const Schedule schedule = schedule_for(round, {0, 1}, workload, 100);
+    CHECK(ranges_of(schedule) == std::vector<Range>{{1, 10, 1}, {11, 20, 0}});
+    CHECK(schedule.gain == outcomes_of(round, {1}, workload.traffic, workload.objective).front().gain);
+    CHECK(schedule.switch_off_batch == 11);
+    CHECK(schedule.switch_off_limit == Limit::memory);  // drafts would gain there
+}
+
+TEST_CASE("a step falls by more than 3 % whatever its neighbours, and by more than three times either of them") {
+    // Both lengths cost next to nothing more a sequence: 0.1 to 0.4 % from batch to batch.
+    const auto with_steps = [](const std::vector<std::pair<double, double>>& steps) {  // after that batch, seconds
+        sim::CompiledRound round = lines();
+        set_line(round, sim::PassId::verify_unrolled, 11.0, 0.02);
+        set_line(round, sim::PassId::verify_chunk, 11.0, 0.05);
+        for (const auto& [after, seconds] : steps) {
+            sim::TimedOperation jump;
+            sim::RowSteps rule;
+            rule.step_after = after;
+            rule.step = Seconds(seconds);
+            jump.rates.rule = rule;
+            for (const sim::PassId pass : {sim::PassId::verify_unrolled, sim::PassId::verify_chunk}) {
+                round.pass(pass).operations.push_back(jump);
+            }
+        }
+        std::vector<int> found;
+        for (const ScheduleStep& step : scheduled(round, 30.0, 30).steps) {
+            found.push_back(step.batch);
+        }
+        return found;
+    };
+    CHECK(with_steps({}).empty());
+    CHECK(with_steps({{8.0, 0.25}}).empty());  // 2.6 %
+    CHECK(with_steps({{8.0, 0.5}}) == std::vector<int>{8});
+    CHECK(with_steps({{8.0, 0.5}, {20.0, 0.5}}) == std::vector<int>{8, 20});
+    CHECK(with_steps({{8.0, 0.5}, {9.0, 0.5}}).empty());  // twice the same
+    CHECK(with_steps({{8.0, 0.5}, {9.0, 3.0}}) == std::vector<int>{9});
+    CHECK(with_steps({{8.0, 3.0}, {9.0, 0.5}}) == std::vector<int>{8});
+}
+
+TEST_CASE("a length that a limit takes away is no step of the hardware") {
+    // Six sequences of three tokens fill a step of 18, nine of two.
+    sim::CompiledRound round = lines();
+    set_line(round, sim::PassId::verify_unrolled, 11.0, 0.02);
+    set_line(round, sim::PassId::verify_chunk, 11.0, 0.05);
+    const auto speedup = [&](int drafts, double batch) {
+        return 10.0 / sim::evaluate(round, {drafts, batch, 0.0}).time_per_token.value();
+    };
+    REQUIRE(speedup(1, 7.0) < 0.9 * speedup(2, 6.0));
+    CHECK(scheduled(round, 9.0, 9).steps.empty());
+    round.step_tokens = 18.0;
+    round.rows[1].logits = 2.0;
+    round.rows[2].logits = 3.0;
+    const Schedule schedule = scheduled(round, 9.0, 9);
+    CHECK(ranges_of(schedule) == std::vector<Range>{{1, 6, 2}, {7, 9, 1}});
+    CHECK(schedule.steps.empty());
 }
 
 }  // namespace schedule_bounds_test
