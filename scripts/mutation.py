@@ -209,10 +209,13 @@ class Copy:
 
     def named_in(self, said, mutants):
         """Changes that the compiler's errors name by number; where they name none, those of the lines with errors."""
-        errors = [text for text in re.split(r"\n(?=\S+:\d+:\d+: (?:error|warning))", said) if ": error: " in text]
+        # A compiler names the template and the place of use before the error itself.
+        parts = re.split(r"\n(?=\S+: In |\S+:\d+:\d+: (?:error|warning))", said)
+        errors = [(before + "\n" if ": In instantiation of" in before else "") + part
+                  for before, part in zip([""] + parts, parts) if ": error: " in part]
         wrong = set()
         for error in errors:
-            named = {int(number) for number in re.findall(r"mutation::\w+<(\d+)", error)}
+            named = {int(number) for number in re.findall(r"mutation::\w+<(\d+)|with int id = (\d+)", error) for number in number if number}
             for file, line in re.findall(r"(\S+?):(\d+):\d+: (?:error|note|  *required)", error) if not named else []:
                 for number, mutant in enumerate(mutants):
                     if file.endswith(str(mutant.path.relative_to(ROOT))) and abs(mutant.number + 1 - int(line)) <= 1:
