@@ -234,7 +234,7 @@ class Copy:
         environment = dict(os.environ, TREELINE_MUTANT=str(mutant), OMP_NUM_THREADS="1", **({"TREELINE_MUTANT_TRACE": trace} if trace else {}))
         try:
             return subprocess.run([self.program, "--abort", "--input-file", names], env=environment, capture_output=True, preexec_fn=limit,
-                                  timeout=5 * seconds).returncode == 0
+                                  timeout=2 * seconds).returncode == 0
         except subprocess.TimeoutExpired:
             return False
         finally:
