@@ -105,7 +105,7 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     plain.speculation = 0;
     for (const sim::ExplainedPass& pass : sim::explain(round, plain)) {
         for (const sim::OperationEstimate& operation : pass.operations) {
-            plain_experts += operation.kind == sim::OperationKind::experts ? operation.time * pass.runs : Seconds(0.0);
+            plain_experts += operation.kind == sim::OperationKind::experts ? operation.time : Seconds(0.0);
         }
     }
     const Seconds more = focus.parts[static_cast<std::size_t>(RoundPart::experts)] - plain_experts;

@@ -249,6 +249,9 @@ TEST_CASE("prompts are told apart by how long they are beside their answers") {
     CHECK(suspected(600.0, 300.0, 600.0, 100.0));
     CHECK_FALSE(suspected(600.0, 300.0, 1200.0, 600.0));
     CHECK_FALSE(suspected(600.0, 300.0, 630.0, 300.0));  // less than a tenth
+    CHECK(suspected(600.0, 1.0, 600.0, 2.0));
+    CHECK(suspected(1.0, 300.0, 2.0, 300.0));
+    CHECK_FALSE(suspected(600.0, 0.0, 1200.0, 0.0));  // answers of nobody knows which length
     // Rounds that were timed by themselves have no prompts in them.
     std::vector<DiagnosedPoint> timed = {measured_load(4.0, 3, 1.0), measured_load(16.0, 5, 1.0)};
     timed[0].cell.prompt_tokens = timed[1].cell.prompt_tokens = 600.0;

@@ -73,6 +73,20 @@ TEST_CASE("a plain step: as measured at the very load, else interpolated in loga
     CHECK(at(4.0, 900.0).time > Seconds(0.0));
     CHECK(at(4.0, 1112.0).time == Seconds(0.0));
     CHECK(at(4.0, 0.0).time > Seconds(0.0));  // not known
+    std::vector<DiagnosedPoint> somewhere = {measured_load(4.0, 0, 1.2), measured_load(16.0, 0, 1.8)};
+    somewhere[0].cell.context = 0.0;  // not known either
+    CHECK(diagnosis::plain_step(somewhere, accepted(4.0, 3, 2.0, 5000.0)).time.value() == Approx(plain[0].cell.round.mean()));
+    somewhere[0].cell.prompt_tokens = 1000.0;
+    const auto prompted = [&](double prompt_tokens) {
+        runs::RunCell load = accepted(4.0, 3, 2.0, 5000.0);
+        load.prompt_tokens = prompt_tokens;
+        return diagnosis::plain_step(somewhere, load).time > Seconds(0.0);
+    };
+    CHECK(prompted(0.0));
+    CHECK(prompted(1110.0));  // a tenth of the larger one
+    CHECK_FALSE(prompted(1112.0));
+    CHECK(prompted(900.0));
+    CHECK_FALSE(prompted(899.0));
     CHECK(diagnosis::plain_step({}, accepted(4.0, 3, 2.0)).factor == 0.0);
     const std::vector<DiagnosedPoint> contexts = {measured_load(4.0, 0, 1.2, 1000.0), measured_load(4.0, 0, 1.4, 4000.0),
                                                   measured_load(4.0, 0, 1.3, 1050.0)};
@@ -165,29 +179,6 @@ std::map<CauseKind, diagnosis::Hypothesis> hypotheses(const std::vector<Diagnose
         found.emplace(each.kind, std::move(each));
     }
     return found;
-}
-
-const Cause* cause_of(const Diagnosis& found, CauseKind kind) {
-    const auto at =
-        std::find_if(found.causes.begin(), found.causes.end(), [&](const Cause& cause) { return cause.kind == kind; });
-    return at == found.causes.end() ? nullptr : &*at;
-}
-
-/// A round that is as predicted, but for `factor`, with plain steps as predicted.
-DiagnosisInput as_predicted(const sim::RoundSetup& of, const sim::DesignPoint& point, double factor = 1.0) {
-    DiagnosisInput input;
-    const sim::CompiledRound round = sim::compile_round(of);
-    for (const int speculation : {point.speculation, 0}) {
-        DiagnosedPoint load{{}, of, {speculation, point.batch, point.context}};
-        load.cell.batch = point.batch;
-        load.cell.context = point.context;
-        load.cell.draft_tokens = speculation;
-        const sim::RoundEstimate e = sim::evaluate(round, load.point);
-        load.cell.stated_length = speculation > 0 ? e.accept_length : 0.0;
-        load.cell.round.add(e.round.value() * (speculation > 0 ? factor : 1.0));
-        (speculation > 0 ? input.rounds : input.plain).push_back(load);
-    }
-    return input;
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "faulty_rounds.h"
 #include "setups.h"
 #include "sweeps/diagnosis.h"
+#include "sweeps/diagnosis_causes.h"
 
 namespace diagnosis_ranks_test {
 
@@ -62,6 +64,42 @@ TEST_CASE("two causes are those that fit best, and what fits nearly as well in t
     CHECK_FALSE(is_instead(*fixed, CauseKind::rows_cost_more));
     CHECK_FALSE(is_instead(*fixed, CauseKind::host_per_round));
     CHECK_FALSE(is_instead(*per_sequence, CauseKind::host_per_sequence));
+}
+
+TEST_CASE("a cause of a known size is the less plausible the more its size is missed: by 15 % for each factor of two") {
+    const sim::CompiledRound round = sim::compile_round(small_pair());
+    const double pass = diagnosis::launched_one_by_one(round.pass(sim::PassId::draft), small_pair().platform).value();
+    // What the drafter's passes take longer if their kernels are launched one by one.
+    const auto one_by_one = [&](double batch, int length) {
+        return length * pass - sim::evaluate(round, {length, batch, 1000.0}).draft.value();
+    };
+    for (const auto& [factor, plausible] : {std::pair{0.5, 0.85}, {1.0, 1.0}, {2.0, 0.85}}) {
+        const Diagnosis found = diagnose(faulty(small_pair(), {1, 8, 32}, {0, 1, 3, 5},
+                                                [&](double batch, int length) { return factor * one_by_one(batch, length); }));
+        const Cause* cause = cause_of(found, CauseKind::drafter_not_captured);
+        REQUIRE(cause != nullptr);
+        CHECK(cause->rank == Approx(excess_of(found) * plausible));
+    }
+    // Beside a host that takes time for each sequence, both are told.
+    const Diagnosis both = diagnose(faulty(small_pair(), {1, 8, 32}, {0, 1, 3, 5}, [&](double batch, int length) {
+        return one_by_one(batch, length) + 0.05 * batch * small_step();
+    }));
+    for (const CauseKind kind : {CauseKind::drafter_not_captured, CauseKind::host_per_sequence}) {
+        const Cause* cause = cause_of(both, kind);
+        REQUIRE(cause != nullptr);
+        CHECK(cause->together);
+        CHECK(cause->rank == Approx(excess_of(both) * (0.5 * 1.0 + 0.5 * 0.75) * (0.95 + 0.05 * cause->share)));
+    }
+}
+
+TEST_CASE("a second cause is not blamed where it mends little of what the first leaves") {
+    // A fixed time that scatters by a quarter, a little of it with each pass: passes mend less than 60 % of the rest.
+    int load = 0;
+    const Diagnosis found = diagnose(faulty(small_pair(), {1, 8, 32}, {0, 1, 3, 5}, [&](double, int length) {
+        return (2.0 + 0.2 * length) * (++load % 2 == 0 ? 0.75 : 1.25) * small_step();
+    }));
+    REQUIRE(cause_of(found, CauseKind::host_per_round) != nullptr);
+    CHECK(std::none_of(found.causes.begin(), found.causes.end(), [](const Cause& cause) { return cause.together; }));
 }
 
 TEST_CASE("what an engine measured of drafting is said of no cause but graphs of the drafter") {

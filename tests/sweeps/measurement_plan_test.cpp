@@ -217,6 +217,23 @@ TEST_CASE("of many batches runs are made at the first, two in the middle and the
     }
 }
 
+TEST_CASE("of the batches between the ends, runs are made at the third and the two thirds of them, where the traffic is") {
+    // 1, 2, 4, 6, 9 and 13: the third of them is 4, and two thirds are 9.
+    for (const double often : {4.0, 9.0, 13.0}) {
+        Workload workload = workload_of("cuda-graph");
+        workload.traffic.points.clear();
+        for (const double batch : {2.0, 4.0, 6.0, 9.0, 13.0}) {
+            workload.traffic.points.push_back({batch, 1000.0, batch == often ? 0.96 : 0.01});
+        }
+        std::set<double> at;
+        for (const PlannedRun& run : plan_measurements(*recommend(workload, 1).recommendation, workload, 4, 0.0).runs) {
+            at.insert(run.run.of_acceptance ? 0.0 : run.run.batch);
+        }
+        CAPTURE(often);
+        CHECK(at.contains(often));
+    }
+}
+
 TEST_CASE("runs are planned for the best chain, not for a tree that is better or for plain decoding") {
     Workload workload = workload_of("cuda-graph");
     workload.speculations.push_back({sim::BranchingShape{{3, 1, 1, 1, 1}}, sim::Verification::packed, "wide"});
