@@ -52,6 +52,8 @@ TEST_CASE("acceptance of next to none, or of all, is a defect") {
     CHECK(defective({accepted(1.0, 3, 3.998)}));
     CHECK(defective({accepted(1.0, 3, 3.95)}));  // 98.3 % of drafts
     CHECK_FALSE(defective({accepted(1.0, 3, 3.93)}));
+    CHECK(defective({accepted(1.0, 2, 2.96)}));  // 98 %
+    CHECK_FALSE(defective({accepted(1.0, 2, 2.95)}));
     CHECK(defective({counted(1000.0, {999.0, 998.0, 997.0})}));
     CHECK_FALSE(defective({counted(1000.0, {970.0})}));
     CHECK_FALSE(defective({accepted(1.0, 1, 2.0)}));  // a single draft may be accepted in every round
@@ -74,11 +76,17 @@ TEST_CASE("a later draft that falls far below the one before it is a defect") {
     CHECK_FALSE(defective({counted(1000.0, {800.0, 139.0})}));        // 17.375 + 2 * 1.340 % = 20.05 %
     CHECK_FALSE(defective({counted(1000.0, {366.0, 204.0, 70.0})}));  // the steepest that was published: 56 %, then 34 %
     CHECK(defective({counted(10'000.0, {8000.0, 6000.0, 600.0})}));
+    // 6.25 + 2 * 1.5625 % of 240 rounds are just a quarter of 37.5 %.
+    CHECK_FALSE(defective({counted(640.0, {240.0, 15.0})}));
+    CHECK(defective({counted(640.0, {240.0, 14.0})}));
     runs::RunCell ends_early = counted(1e6, {830e3, 70e3, 30e3});
     ends_early.acceptance.drafted = 1.2e6;  // of 3 millions
     CHECK_FALSE(defective({ends_early}));
-    ends_early.acceptance.drafted = 0.95 * 3e6;  // nearly all are of the full length
-    CHECK(defective({ends_early}));
+    runs::RunCell nearly_full = counted(1000.0, {800.0, 50.0});
+    nearly_full.acceptance.drafted = 1900.0;  // of 2000
+    CHECK(defective({nearly_full}));
+    nearly_full.acceptance.drafted = 1890.0;
+    CHECK_FALSE(defective({nearly_full}));
     ends_early.acceptance.drafted = 0.0;  // how long they were is not known
     CHECK(defective({ends_early}));
 }
@@ -120,6 +128,18 @@ TEST_CASE("yields that collapse with the batch, or with the draft length, are a 
     CHECK_FALSE(defective({counted(1000.0, {300.0, 150.0}), counted(1000.0, {100.0, 30.0, 9.0})}));
     CHECK(defective({counted(1000.0, {301.0, 150.0}), counted(1000.0, {100.0, 30.0, 9.0})}));
     CHECK_FALSE(defective({accepted(1.0, 3, 3.7), accepted(2.0, 5, 1.4)}));
+    // Of fewer than 40 rounds, good or bad, no share is taken seriously.
+    const auto at_batch = [](double batch, double drafts, const std::vector<double>& reached) {
+        runs::RunCell cell = counted(drafts, reached);
+        cell.batch = batch;
+        return cell;
+    };
+    for (const double rounds : {30.0, 40.0}) {
+        CHECK(defective({at_batch(1.0, rounds, {0.8 * rounds, 0.5 * rounds}), at_batch(8.0, 1000.0, {300.0, 100.0})}) ==
+              (rounds == 40.0));
+        CHECK(defective({at_batch(1.0, 1000.0, {800.0, 500.0}), at_batch(8.0, rounds, {0.3 * rounds, 0.1 * rounds})}) ==
+              (rounds == 40.0));
+    }
 }
 
 TEST_CASE("yields that collapse with the context are the drafter's training") {

@@ -88,6 +88,10 @@ TEST_CASE("a plain step: as measured at the very load, else interpolated in loga
     CHECK(prompted(900.0));
     CHECK_FALSE(prompted(899.0));
     CHECK(diagnosis::plain_step({}, accepted(4.0, 3, 2.0)).factor == 0.0);
+    // A context of a single token, and 10,000: 100 is half way.
+    const std::vector<DiagnosedPoint> far = {measured_load(4.0, 0, 1.2, 1.0), measured_load(4.0, 0, 1.6, 10'000.0)};
+    CHECK(diagnosis::plain_step(far, accepted(4.0, 3, 2.0, 100.0)).factor == Approx(1.4));
+    CHECK(diagnosis::plain_step(far, accepted(8.0, 3, 2.0, 1.0)).factor == Approx(1.2));
     const std::vector<DiagnosedPoint> contexts = {measured_load(4.0, 0, 1.2, 1000.0), measured_load(4.0, 0, 1.4, 4000.0),
                                                   measured_load(4.0, 0, 1.3, 1050.0)};
     CHECK(diagnosis::plain_step(contexts, accepted(4.0, 3, 2.0, 2049.39)).factor ==
@@ -113,7 +117,19 @@ TEST_CASE("a load's break-even, speed-up and ceiling are in plain steps") {
     CHECK(load.served_speedup == Approx(plain_tpot / tpot));
     CHECK_FALSE(load.plain_interpolated);
     CHECK(found.loads[1].served_speedup == 0.0);
+    input.plain[0].cell.tpot = {};
+    CHECK(diagnose(input).loads[0].served_speedup == 0.0);
     CHECK(found.focus == (found.loads[1].speedup < found.loads[0].speedup ? 1U : 0U));
+}
+
+TEST_CASE("between measured plain steps one takes as many times its prediction as they do in the mean") {
+    DiagnosisInput input;
+    input.rounds = {measured_load(8.0, 3, 1.0)};
+    input.plain = {measured_load(4.0, 0, 1.2), measured_load(16.0, 0, 1.8)};
+    const DiagnosedLoad load = diagnose(input).loads.front();
+    CHECK(load.plain_interpolated);
+    CHECK(load.plain_measured.value() == Approx(1.5 * measured_load(8.0, 0, 1.0).cell.round.mean()));
+    CHECK(load.expected.value() == Approx(1.5 * load.predicted.value()));
 }
 
 TEST_CASE("a drafter that idles costs what steps take longer with it") {
@@ -240,6 +256,15 @@ TEST_CASE("plain decoding that was not measured is predicted in the mode of the 
         const bool of_plain = cause.kind == CauseKind::ceiling || cause.kind == CauseKind::below_break_even;
         CHECK(of_plain <= (cause.evidence.find("predicted plain steps") != std::string::npos));
     }
+    // Between the steps of a busy server prompts are read, too, however these are launched.
+    sim::RoundSetup busy = small_pair();
+    busy.prompt_tokens = 4000.0;
+    busy.output_tokens = 100.0;
+    DiagnosisInput with_prompts = input;
+    with_prompts.rounds.front().setup = busy;
+    const Seconds prompts = sim::evaluate(sim::compile_round(busy), {0, 8.0, 1000.0}).prompts;
+    REQUIRE(prompts > Seconds(0.0));
+    CHECK(diagnose(with_prompts).loads.front().plain_predicted.value() == Approx((launches + prompts).value()));
     input.plain = {measured_load(8.0, 0, 1.0)};
     CHECK(diagnose(input).loads.front().plain_measured == graphs.plain_predicted);
     CHECK(diagnose(input).loads.front().speedup == Approx(graphs.speedup));

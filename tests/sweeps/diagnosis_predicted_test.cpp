@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <vector>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "faulty_rounds.h"
 #include "setups.h"
@@ -15,6 +17,15 @@ using namespace treeline::sweeps;
 using namespace treeline::testing;
 
 namespace {
+
+/// A small target with its draft model on several ranks, with an all-reduce ten times as long as the device's.
+sim::RoundSetup over_slow_links(double ranks) {
+    sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph", ranks));
+    for (sim::Interconnect& link : setup.platform.device.interconnects) {
+        link.latency *= 10.0;
+    }
+    return setup;
+}
 
 bool names(const sim::RoundSetup& setup, const sim::DesignPoint& point, CauseKind kind, double factor = 1.0) {
     return cause_of(diagnose(as_predicted(setup, point, factor)), kind) != nullptr;
@@ -39,11 +50,32 @@ TEST_CASE("host time of a drafter's passes is named where it counts, as predicte
     }
 }
 
-TEST_CASE("a drafter that is spread over some of the ranks only waits for all-reduces, too") {
-    sim::RoundSetup four = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph", 4.0));
-    for (sim::Interconnect& link : four.platform.device.interconnects) {
-        link.latency *= 10.0;
+TEST_CASE("prompts of other requests are named beyond a tenth of the time") {
+    for (const double round : {9.0, 8.99}) {  // seconds, where four tokens of 2.5 s each take 10
+        DiagnosisInput input = as_predicted(small_pair(), {3, 8.0, 1000.0});
+        runs::RunCell& cell = input.rounds.front().cell;
+        cell.round = runs::MeasuredMean::of(round, 0.0, 1.0, 1.0);
+        cell.tpot.add(2.5);
+        cell.stated_length = 4.0;
+        CHECK((cause_of(diagnose(input), CauseKind::prompts) != nullptr) == (round < 9.0));
     }
+}
+
+TEST_CASE("a drafter on two ranks waits for all-reduces between them") {
+    const sim::RoundSetup two = over_slow_links(2.0);
+    sim::RoundSetup alone = two;
+    alone.platform.parallel.draft_tensor = 1.0;
+    const auto round = [](const sim::RoundSetup& of) { return sim::evaluate(sim::compile_round(of), {5, 4.0, 1000.0}).round; };
+    REQUIRE(round(alone) < round(two) * 0.9);
+    const Diagnosis found = diagnose(as_predicted(two, {5, 4.0, 1000.0}));
+    const Cause* const cause = cause_of(found, CauseKind::drafter_on_all_ranks);
+    REQUIRE(cause != nullptr);
+    CHECK(cause->share == Approx(1.0 - round(alone) / round(two)));
+    CHECK_THAT(cause->evidence, Catch::Contains("over 2 ranks"));
+}
+
+TEST_CASE("a drafter that is spread over some of the ranks only waits for all-reduces, too") {
+    sim::RoundSetup four = over_slow_links(4.0);
     const auto round_on = [&](double ranks) {
         four.platform.parallel.draft_tensor = ranks;
         return sim::evaluate(sim::compile_round(four), {5, 4.0, 1000.0}).round;
@@ -58,8 +90,8 @@ TEST_CASE("a drafter that is spread over some of the ranks only waits for all-re
     CHECK_FALSE(names(four, {5, 4.0, 1000.0}, CauseKind::drafter_on_all_ranks));
 }
 
-TEST_CASE("a drafter may leave room for a single request") {
-    sim::RoundSetup tight = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
+TEST_CASE("a drafter may leave room for a few requests, or for a single one") {
+    sim::RoundSetup tight = small_pair();
     const auto held = [&](int speculation) {
         const sim::CompiledRound round = sim::compile_round(tight);
         int batch = 0;
@@ -68,17 +100,22 @@ TEST_CASE("a drafter may leave room for a single request") {
         }
         return batch;
     };
-    double memory = 16e9;
-    for (tight.platform.device.memory = Bytes(memory); held(3) < 1; tight.platform.device.memory = Bytes(memory)) {
-        memory += 0.1e9;
+    int with = 0;
+    for (double memory = 18e9; with < 6; memory += 0.2e9) {
+        tight.platform.device.memory = Bytes(memory);
+        const int before = std::exchange(with, held(3));
+        if (with == before) {
+            continue;
+        }
+        const int without = held(0);
+        REQUIRE(with < 0.97 * without);
+        const Diagnosis found = diagnose(as_predicted(tight, {3, 2.0 * with, 8000.0}));
+        const Cause* const cause = cause_of(found, CauseKind::cache_lost);
+        REQUIRE(cause != nullptr);
+        CHECK(cause->share == Approx(0.5));
+        CHECK_THAT(cause->evidence,
+                   Catch::Contains(fmt::format("memory holds {} sequences of 8000 tokens, without it {};", with, without)));
     }
-    REQUIRE(held(3) == 1);
-    REQUIRE(held(0) > 1);
-    const Diagnosis found = diagnose(as_predicted(tight, {3, 2.0, 8000.0}));
-    const Cause* const cause = cause_of(found, CauseKind::cache_lost);
-    REQUIRE(cause != nullptr);
-    CHECK(cause->share == Approx(0.5));
-    CHECK_THAT(cause->evidence, Catch::Contains("memory holds 1 sequences of 8000 tokens"));
 }
 
 TEST_CASE("at one batch nothing tells drafted tokens from passes of the drafter: both are named, tokens first") {
