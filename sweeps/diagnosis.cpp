@@ -68,8 +68,7 @@ DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& inpu
     const Seconds step = factor > 0.0 ? load.plain_measured : load.plain_predicted;
     load.break_even = load.measured / step;
     load.speedup = load.accept_length / load.break_even;
-    load.served_speedup =
-        step_of_plain.tpot > 0.0 && measured.cell.tpot.known() ? step_of_plain.tpot / measured.cell.tpot.mean() : 0.0;
+    load.served_speedup = measured.cell.tpot.known() ? step_of_plain.tpot / measured.cell.tpot.mean() : 0.0;
     load.ceiling = (measured.cell.most_accepted() + 1.0) / load.break_even;
     return load;
 }

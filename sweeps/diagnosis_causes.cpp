@@ -84,8 +84,7 @@ void add_predicted_drafter_host(const Diagnosis& diagnosis, std::vector<Cause>& 
         std::min(captured.platform.stack.passes.host_per_draft_pass, captured_draft_pass);
     const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(captured), point.point).round;
     const double passes = draft_passes(round, round.row(point.point.speculation));
-    if (saved / focus.predicted > 0.08 && saved / focus.measured > 0.08 && passes > 0.0 &&
-        diagnosis::captures_sizes(point.setup.platform)) {
+    if (saved / focus.predicted > 0.08 && saved / focus.measured > 0.08 && diagnosis::captures_sizes(point.setup.platform)) {
         add(causes, CauseKind::drafter_not_captured, saved / focus.measured, false,
             fmt::format("Of the predicted round of {}, {} are host time of {:.0f} passes of the drafter, {} each: on {} they "
                         "are launched or "
@@ -105,7 +104,7 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     plain.speculation = 0;
     for (const sim::ExplainedPass& pass : sim::explain(round, plain)) {
         for (const sim::OperationEstimate& operation : pass.operations) {
-            plain_experts += operation.kind == sim::OperationKind::experts ? operation.time * pass.runs : Seconds(0.0);
+            plain_experts += operation.kind == sim::OperationKind::experts ? operation.time : Seconds(0.0);
         }
     }
     const Seconds more = focus.parts[static_cast<std::size_t>(RoundPart::experts)] - plain_experts;
@@ -133,17 +132,13 @@ void add_predicted_causes(const Diagnosis& diagnosis, std::vector<Cause>& causes
     if (point.setup.platform.ranks > 1.0 && point.setup.platform.parallel.draft_tensor != 1.0) {
         sim::RoundSetup one = point.setup;
         one.platform.parallel.draft_tensor = 1.0;
-        if (problems_of(one).empty() && sim::compile_round(one).runs(point.point.speculation)) {
-            const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(one), point.point).round;
-            if (saved / focus.predicted > 0.03) {
-                add(causes, CauseKind::drafter_on_all_ranks, saved / focus.predicted, false,
-                    fmt::format(
-                        "Every draft pass waits for all-reduces over {:g} ranks; on one rank a round would take {} less.",
-                        point.setup.platform.ranks, ms(saved)),
-                    "run the drafter on one rank" +
-                        diagnosis::in_words_of(point.setup.platform.stack,
-                                               {{"vllm", "vLLM", "draft_tensor_parallel_size: 1"}}));
-            }
+        const Seconds saved = focus.predicted - sim::evaluate(sim::compile_round(one), point.point).round;
+        if (saved / focus.predicted > 0.03) {
+            add(causes, CauseKind::drafter_on_all_ranks, saved / focus.predicted, false,
+                fmt::format("Every draft pass waits for all-reduces over {:g} ranks; on one rank a round would take {} less.",
+                            point.setup.platform.ranks, ms(saved)),
+                "run the drafter on one rank" +
+                    diagnosis::in_words_of(point.setup.platform.stack, {{"vllm", "vLLM", "draft_tensor_parallel_size: 1"}}));
         }
     }
     const auto largest = [&](int speculation) {
@@ -237,11 +232,9 @@ void add_idle(const Diagnosis& diagnosis, std::vector<Cause>& causes) {
 
 std::vector<Cause> causes_of(const Diagnosis& diagnosis) {
     std::vector<Cause> causes;
-    if (diagnosis.accepted_only()) {
-        diagnosis::add_defects(diagnosis, causes);
-    } else if (!diagnosis.loads.empty()) {
-        diagnosis::add_defects(diagnosis, causes);
-        const bool defective = !causes.empty();
+    diagnosis::add_defects(diagnosis, causes);
+    const bool defective = !causes.empty();
+    if (!diagnosis.loads.empty()) {
         diagnosis::add_logged_graphs(diagnosis, causes);
         diagnosis::add_excess_causes(diagnosis, causes);
         add_predicted_drafter_host(diagnosis, causes);

@@ -62,8 +62,8 @@ std::string defect_of_noise(const runs::RunCell& cell) {
 }
 
 std::string defect_of_perfection(const runs::RunCell& cell) {
-    const double share = yield_of(cell) / std::max(1.0, static_cast<double>(cell.most_accepted()));
-    return cell.most_accepted() < 2 || share < perfection
+    const double share = cell.most_accepted() < 2 ? 0.0 : yield_of(cell) / cell.most_accepted();
+    return share < perfection
                ? ""
                : fmt::format(
                      "At {} {} accepted. No drafter that is cheaper than its target does that on real text: either the text "
@@ -241,7 +241,7 @@ std::string diagnosis::defects_of(const DiagnosisInput& input) {
     const std::vector<runs::RunCell>& cells = input.accepted;
     std::string evidence;
     const auto take = [&](const std::string& sentence) {
-        if (!sentence.empty() && evidence.find(sentence) == std::string::npos) {
+        if (!sentence.empty()) {
             evidence += (evidence.empty() ? "" : " ") + sentence;
         }
     };

@@ -40,9 +40,9 @@ diagnosis::PlainStep diagnosis::plain_step(const std::vector<DiagnosedPoint>& pl
         const Seconds predicted = sim::evaluate(sim::compile_round(point.setup), point.point).round;
         const double factor = point.cell.round_seconds() / predicted.value();
         factors[point.cell.batch][std::max(1.0, point.cell.context)] = factor;
-        const double larger = std::max({point.cell.context, load.context, 1.0});
-        const double distance =
-            point.cell.context > 0.0 && load.context > 0.0 ? std::abs(point.cell.context - load.context) / larger : 0.0;
+        const double distance = point.cell.context > 0.0 && load.context > 0.0
+                                    ? std::abs(point.cell.context - load.context) / std::max(point.cell.context, load.context)
+                                    : 0.0;
         if (same_plain_load(point.cell, load) && distance <= nearest) {
             nearest = distance;
             step.time = Seconds(point.cell.round_seconds());

@@ -213,10 +213,8 @@ Rivals rivals_of(const Question& question, const Workload& workload, const Vecto
 
 /// The tree of a speculation; nothing for a chain, or plain decoding.
 std::optional<sim::TreeShape> tree_of(const sim::RoundSetup& setup, int speculation) {
-    if (speculation <= 0 || sim::is_chain(setup.speculations[static_cast<std::size_t>(speculation)])) {
-        return std::nullopt;
-    }
-    return setup.speculations[static_cast<std::size_t>(speculation)].shape;
+    const sim::Speculation& drafts = setup.speculations[static_cast<std::size_t>(speculation)];
+    return sim::is_chain(drafts) ? std::nullopt : std::optional(drafts.shape);
 }
 
 std::vector<Observable> observables_of(const Question& question, const Traffic& traffic) {

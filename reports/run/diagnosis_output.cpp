@@ -197,9 +197,11 @@ std::string diagnosis_sentence(const sweeps::Diagnosis& diagnosis) {
             what, likeliest_text(diagnosis));
     }
     if (diagnosis.loads.empty()) {
-        return fmt::format("{}: {}.", what,
-                           diagnosis.causes.empty() ? "a loaded drafter that drafts nothing costs nothing measurable"
-                                                    : "a drafter that drafts nothing is not free");
+        const bool idle = diagnosis.causes.empty() || diagnosis.causes.front().kind == sweeps::CauseKind::idle_drafter;
+        return fmt::format("{}: {}", what,
+                           !idle                      ? likeliest_text(diagnosis)
+                           : diagnosis.causes.empty() ? "a loaded drafter that drafts nothing costs nothing measurable."
+                                                      : "a drafter that drafts nothing is not free.");
     }
     const sweeps::DiagnosedLoad& focus = diagnosis.loads[diagnosis.focus];
     std::string text = fmt::format("{}: at {} a round takes {}; ", what, where(focus.cell), text_of(focus.measured));

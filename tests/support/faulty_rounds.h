@@ -71,4 +71,21 @@ sweeps::DiagnosisInput faulty(const sim::RoundSetup& setup, const std::vector<do
     return input;
 }
 
+/// A round that is as predicted, but for `factor`, with plain steps as predicted.
+inline sweeps::DiagnosisInput as_predicted(const sim::RoundSetup& of, const sim::DesignPoint& point, double factor = 1.0) {
+    sweeps::DiagnosisInput input;
+    const sim::CompiledRound round = sim::compile_round(of);
+    for (const int speculation : {point.speculation, 0}) {
+        sweeps::DiagnosedPoint load{{}, of, {speculation, point.batch, point.context}};
+        load.cell.batch = point.batch;
+        load.cell.context = point.context;
+        load.cell.draft_tokens = speculation;
+        const sim::RoundEstimate e = sim::evaluate(round, load.point);
+        load.cell.stated_length = speculation > 0 ? e.accept_length : 0.0;
+        load.cell.round.add(e.round.value() * (speculation > 0 ? factor : 1.0));
+        (speculation > 0 ? input.rounds : input.plain).push_back(load);
+    }
+    return input;
+}
+
 }  // namespace treeline::testing

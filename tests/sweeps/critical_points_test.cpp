@@ -28,15 +28,16 @@ sim::CompiledRound round_of(const char* target, sim::Rollback rollback) {
 
 FlopsPerByte intensity_of(const char* target) { return device("h100-sxm").intensity_for(model(target).precision.math); }
 
-/// FLOPs of the verification over what the device computes while it moves its bytes, from the operations that are explained.
+/// FLOPs of the verification over what the device computes while it moves its bytes, from the operations that are explained,
+/// as often as they run in a round.
 double ratio_at(const sim::CompiledRound& round, double batch, double context, FlopsPerByte intensity) {
     Flops flops;
     Bytes bytes;
     for (const sim::ExplainedPass& pass : sim::explain(round, {4, batch, context})) {
         for (const sim::OperationEstimate& operation : pass.operations) {
             if (pass.phase.starts_with("verify")) {
-                flops += operation.flops;
-                bytes += operation.bytes;
+                flops += operation.flops * pass.runs;
+                bytes += operation.bytes * pass.runs;
             }
         }
     }
@@ -65,6 +66,18 @@ TEST_CASE("a device of few FLOPs a byte is compute-bound from the first sequence
     CHECK(critical(0.5) == 1.0);
     CHECK(critical(1.4) == Approx(1.4).epsilon(0.05));
     CHECK(critical(1.8) == Approx(1.8).epsilon(0.05));
+}
+
+TEST_CASE("a verification that first repeats what the last one accepted counts each length as often as it occurs") {
+    const FlopsPerByte intensity(20.0);
+    sim::RoundSetup setup = pair_setup("mamba2-2.7b", "mamba2-130m", platform("h100-sxm", "ideal"));
+    setup.rollback = sim::Rollback::joint;
+    setup.speculations = sim::chains_up_to(4);
+    const sim::CompiledRound round = sim::compile_round(setup);
+    const std::optional<double> batch = critical_batch(round, 4, intensity, 0.0);
+    REQUIRE(batch);
+    REQUIRE(*batch > 1.0);
+    CHECK(ratio_at(round, *batch, 0.0, intensity) == Approx(1.0).epsilon(1e-6));
 }
 
 TEST_CASE("states of every token that a snapshot writes keep a verification memory-bound at every batch") {

@@ -70,10 +70,16 @@ TEST_CASE("what is wrong with an acceptance is told with its shares and position
                Contains("draft 2 is accepted in 74 % of the rounds that reach it, the first draft in 40 %"));
     CHECK_THAT(said_of({counted({15.0, 5.0})}), Contains("the first draft is accepted in 1.5 % of rounds"));
     CHECK_THAT(said_of({counted({500.0, 5.0})}),
-               Contains("draft 2 is accepted in 1 % of the rounds that reach it, the first draft in 50 % of all"));
+               Contains("draft 2 is accepted in 1 % of the rounds that reach it, the first draft in 50 % of all: what follows "
+                        "the first draft is made from wrong states"));
+    CHECK_THAT(
+        said_of({counted({600.0, 450.0, 9.0})}),
+        Contains("draft 3 is accepted in 2 % of the rounds that reach it, draft 2 in 75 %: what follows draft 2 is made"));
     CHECK_THAT(said_of({accepted(1.0, 3, 4.0)}), Contains("3 draft tokens every draft is accepted"));
     CHECK_THAT(said_of({accepted(1.0, 3, 3.9986)}), Contains("every draft is accepted"));
     CHECK_THAT(said_of({accepted(1.0, 3, 3.997)}), Contains("99.9 % of drafts are accepted"));
+    CHECK_THAT(said_of({accepted(1.0, 2, 2.999)}), Contains("every draft is accepted"));  // 99.95 %
+    CHECK_THAT(said_of({accepted(1.0, 2, 2.9988)}), Contains("99.9 % of drafts are accepted"));
     CHECK_THAT(said_of({accepted(1.0, 3, 3.7), accepted(1.0, 5, 1.4)}),
                Contains("The first of 3 drafts is accepted in 90 % of rounds, the first of 5 in 40 %"));
 }
@@ -249,6 +255,9 @@ TEST_CASE("prompts are told apart by how long they are beside their answers") {
     CHECK(suspected(600.0, 300.0, 600.0, 100.0));
     CHECK_FALSE(suspected(600.0, 300.0, 1200.0, 600.0));
     CHECK_FALSE(suspected(600.0, 300.0, 630.0, 300.0));  // less than a tenth
+    CHECK(suspected(600.0, 1.0, 600.0, 2.0));
+    CHECK(suspected(1.0, 300.0, 2.0, 300.0));
+    CHECK_FALSE(suspected(600.0, 0.0, 1200.0, 0.0));  // answers of nobody knows which length
     // Rounds that were timed by themselves have no prompts in them.
     std::vector<DiagnosedPoint> timed = {measured_load(4.0, 3, 1.0), measured_load(16.0, 5, 1.0)};
     timed[0].cell.prompt_tokens = timed[1].cell.prompt_tokens = 600.0;
@@ -295,6 +304,23 @@ TEST_CASE("experts and collectives are told apart from the phases that they lie 
     const Cause* const cause = cause_of(found, CauseKind::experts);
     REQUIRE(cause != nullptr);
     CHECK(cause->share == Approx((experts - plain_experts) / estimate.round));
+    CHECK_THAT(cause->evidence, Catch::Contains("Verifying 5 tokens of 1 sequences reads more experts than a plain step"));
+}
+
+TEST_CASE("all-reduces of a drafter count once for each of its passes") {
+    const sim::RoundSetup spread = pair_setup("llama-3-70b", "llama-3.2-1b", platform("h100-sxm", "vllm", 8.0));
+    Seconds collectives;
+    double most_runs = 0.0;
+    for (const sim::ExplainedPass& pass : sim::explain(sim::compile_round(spread), {5, 4.0, 1000.0})) {
+        const bool counts = pass.phase.starts_with("draft") || pass.phase.starts_with("verify");
+        for (const sim::OperationEstimate& operation : counts ? pass.operations : std::vector<sim::OperationEstimate>{}) {
+            collectives += operation.kind == sim::OperationKind::collective ? operation.time * pass.runs : Seconds(0.0);
+        }
+        most_runs = std::max(most_runs, pass.runs);
+    }
+    REQUIRE(most_runs > 1.0);
+    const RoundParts parts = diagnose(as_predicted(spread, {5, 4.0, 1000.0})).loads.front().parts;
+    CHECK(parts[static_cast<std::size_t>(RoundPart::collectives)].value() == Approx(collectives.value()));
 }
 
 TEST_CASE("the line over draft lengths: its height and its slope, as measured and as predicted") {

@@ -1,4 +1,4 @@
-// The parts of a diagnosis, one by one: fits of patterns, plain steps between measured ones, predicted causes.
+// The parts of a diagnosis, one by one: fits of patterns, what each assumption adds, predicted causes.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -13,7 +13,6 @@
 #include "sweeps/diagnosis_causes.h"
 #include "sweeps/diagnosis_fit.h"
 #include "sweeps/diagnosis_hypotheses.h"
-#include "sweeps/diagnosis_plain.h"
 #include "text/number_text.h"
 
 namespace diagnosis_parts_test {
@@ -57,31 +56,6 @@ TEST_CASE("two patterns: each gets its own factor") {
     CHECK(both.explained == Approx(1.0));
 }
 
-TEST_CASE("a plain step: as measured at the very load, else interpolated in logarithms, else as at the nearest") {
-    const std::vector<DiagnosedPoint> plain = {measured_load(4.0, 0, 1.2), measured_load(16.0, 0, 1.8)};
-    const auto at = [&](double batch, double context = 1000.0) {
-        return diagnosis::plain_step(plain, accepted(batch, 3, 2.0, context));
-    };
-    CHECK(at(4.0).factor == Approx(1.2));
-    CHECK(at(4.0).time.value() == Approx(plain[0].cell.round.mean()));
-    CHECK(at(8.0).factor == Approx(1.5));  // half way from 4 to 16
-    CHECK(at(8.0).time == Seconds(0.0));
-    CHECK(at(2.0).factor == Approx(1.2));
-    CHECK(at(64.0).factor == Approx(1.8));
-    CHECK(at(4.0, 1100.0).time > Seconds(0.0));  // a tenth of the larger context is one load
-    CHECK(at(4.0, 1110.0).time > Seconds(0.0));
-    CHECK(at(4.0, 900.0).time > Seconds(0.0));
-    CHECK(at(4.0, 1112.0).time == Seconds(0.0));
-    CHECK(at(4.0, 0.0).time > Seconds(0.0));  // not known
-    CHECK(diagnosis::plain_step({}, accepted(4.0, 3, 2.0)).factor == 0.0);
-    const std::vector<DiagnosedPoint> contexts = {measured_load(4.0, 0, 1.2, 1000.0), measured_load(4.0, 0, 1.4, 4000.0),
-                                                  measured_load(4.0, 0, 1.3, 1050.0)};
-    CHECK(diagnosis::plain_step(contexts, accepted(4.0, 3, 2.0, 2049.39)).factor ==
-          Approx(1.35).epsilon(1e-4));                                                            // of 1050 and 4000
-    CHECK(diagnosis::plain_step(contexts, accepted(4.0, 3, 2.0, 1020.0)).factor == Approx(1.2));  // the nearer of two
-    CHECK(diagnosis::plain_step(contexts, accepted(4.0, 3, 2.0, 1040.0)).factor == Approx(1.3));
-}
-
 TEST_CASE("a load's break-even, speed-up and ceiling are in plain steps") {
     DiagnosisInput input;
     input.rounds = {measured_load(8.0, 3, 1.0), measured_load(8.0, 5, 1.0)};
@@ -99,6 +73,8 @@ TEST_CASE("a load's break-even, speed-up and ceiling are in plain steps") {
     CHECK(load.served_speedup == Approx(plain_tpot / tpot));
     CHECK_FALSE(load.plain_interpolated);
     CHECK(found.loads[1].served_speedup == 0.0);
+    input.plain[0].cell.tpot = {};
+    CHECK(diagnose(input).loads[0].served_speedup == 0.0);
     CHECK(found.focus == (found.loads[1].speedup < found.loads[0].speedup ? 1U : 0U));
 }
 
@@ -113,15 +89,6 @@ TEST_CASE("a drafter that idles costs what steps take longer with it") {
     CHECK(share(1.25) == Approx(0.2));
     CHECK(share(1.03) == Approx(0.03 / 1.03));
     CHECK(share(1.015) == 0.0);
-}
-
-TEST_CASE("without plain steps the predicted one stands for them") {
-    DiagnosisInput input;
-    input.rounds = {measured_load(8.0, 3, 1.5)};
-    const Diagnosis found = diagnose(input);
-    const DiagnosedLoad& load = found.loads.front();
-    CHECK(load.expected == load.predicted);
-    CHECK(load.break_even == Approx(load.measured / load.plain_predicted));
 }
 
 TEST_CASE("of loads that lose as much the first is in focus") {
@@ -165,29 +132,6 @@ std::map<CauseKind, diagnosis::Hypothesis> hypotheses(const std::vector<Diagnose
         found.emplace(each.kind, std::move(each));
     }
     return found;
-}
-
-const Cause* cause_of(const Diagnosis& found, CauseKind kind) {
-    const auto at =
-        std::find_if(found.causes.begin(), found.causes.end(), [&](const Cause& cause) { return cause.kind == kind; });
-    return at == found.causes.end() ? nullptr : &*at;
-}
-
-/// A round that is as predicted, but for `factor`, with plain steps as predicted.
-DiagnosisInput as_predicted(const sim::RoundSetup& of, const sim::DesignPoint& point, double factor = 1.0) {
-    DiagnosisInput input;
-    const sim::CompiledRound round = sim::compile_round(of);
-    for (const int speculation : {point.speculation, 0}) {
-        DiagnosedPoint load{{}, of, {speculation, point.batch, point.context}};
-        load.cell.batch = point.batch;
-        load.cell.context = point.context;
-        load.cell.draft_tokens = speculation;
-        const sim::RoundEstimate e = sim::evaluate(round, load.point);
-        load.cell.stated_length = speculation > 0 ? e.accept_length : 0.0;
-        load.cell.round.add(e.round.value() * (speculation > 0 ? factor : 1.0));
-        (speculation > 0 ? input.rounds : input.plain).push_back(load);
-    }
-    return input;
 }
 
 }  // namespace
@@ -249,6 +193,15 @@ TEST_CASE("plain decoding that was not measured is predicted in the mode of the 
         const bool of_plain = cause.kind == CauseKind::ceiling || cause.kind == CauseKind::below_break_even;
         CHECK(of_plain <= (cause.evidence.find("predicted plain steps") != std::string::npos));
     }
+    // Between the steps of a busy server prompts are read, too, however these are launched.
+    sim::RoundSetup busy = small_pair();
+    busy.prompt_tokens = 4000.0;
+    busy.output_tokens = 100.0;
+    DiagnosisInput with_prompts = input;
+    with_prompts.rounds.front().setup = busy;
+    const Seconds prompts = sim::evaluate(sim::compile_round(busy), {0, 8.0, 1000.0}).prompts;
+    REQUIRE(prompts > Seconds(0.0));
+    CHECK(diagnose(with_prompts).loads.front().plain_predicted.value() == Approx((launches + prompts).value()));
     input.plain = {measured_load(8.0, 0, 1.0)};
     CHECK(diagnose(input).loads.front().plain_measured == graphs.plain_predicted);
     CHECK(diagnose(input).loads.front().speedup == Approx(graphs.speedup));

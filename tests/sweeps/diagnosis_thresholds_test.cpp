@@ -6,6 +6,9 @@
 #include "faulty_rounds.h"
 #include "setups.h"
 #include "sweeps/diagnosis.h"
+#include "sweeps/diagnosis_causes.h"
+#include "sweeps/diagnosis_hypotheses.h"
+#include "text/number_text.h"
 
 namespace diagnosis_thresholds_test {
 
@@ -35,11 +38,37 @@ TEST_CASE("rounds that are slow from a size on are told by that size") {
     CHECK(likeliest(found) == std::vector<CauseKind>{CauseKind::from_a_size_on});
     const Cause* const cause = cause_of(found, CauseKind::from_a_size_on);
     REQUIRE(cause != nullptr);
-    CHECK(cause->evidence.find("each round of 64 verified tokens and more") != std::string::npos);
+    CHECK(cause->evidence.find("An extra " + text_of(Seconds(6.0 * small_step())) +
+                               " for each round of 64 verified tokens and more") != std::string::npos);
     CHECK(cause->share == Approx(6.0 * small_step() / found.loads[found.focus].measured.value()));
     // The slow rounds lose with any drafter as they are, and win as they should be.
     REQUIRE(cause_of(found, CauseKind::ceiling) != nullptr);
     CHECK_FALSE(despairs(found));
+}
+
+TEST_CASE("no size is named where all rounds are slow, or where one of two rounds of a size is") {
+    const Diagnosis all = found_in({1, 4, 8, 16, 32}, [](double, int) { return 6.0 * small_step(); });
+    CHECK(cause_of(all, CauseKind::from_a_size_on) == nullptr);
+    CHECK(cause_of(all, CauseKind::host_per_round) != nullptr);
+    // Of the rounds of 16 verified tokens those of four sequences are fast, and those of eight are slow.
+    const auto slow_from_eight = [](double batch, int) { return batch < 8.0 ? 0.0 : 6.0 * small_step(); };
+    const Diagnosis both = diagnose(faulty(small_pair(), {4, 8, 16}, {0, 1, 3}, slow_from_eight));
+    for (const diagnosis::Hypothesis& each : diagnosis::hypotheses_of(both)) {
+        CHECK(each.kind != CauseKind::from_a_size_on);
+    }
+}
+
+TEST_CASE("verifications that run without graphs from a size on are told by what their launches take, that size included") {
+    const sim::CompiledRound round = sim::compile_round(small_pair());
+    const Seconds launches = diagnosis::launched_one_by_one(round.pass(sim::PassId::verify_unrolled), small_pair().platform);
+    const Diagnosis found = found_in({1, 4, 8, 16, 32}, [&](double batch, int length) {
+        const Seconds longer = launches - sim::evaluate(round, {length, batch, 1000.0}).verify;
+        return batch < 16.0 ? 0.0 : longer.value();
+    });
+    const Cause* const cause = cause_of(found, CauseKind::rounds_not_captured);
+    REQUIRE(cause != nullptr);
+    CHECK_THAT(cause->evidence, Catch::Contains("1.0 times which explains 100 % of what 5 loads take too long"));
+    CHECK(likeliest(found).front() == CauseKind::rounds_not_captured);
 }
 
 TEST_CASE("a growth is no step, and two loads tell no step from a growth") {
@@ -85,6 +114,10 @@ TEST_CASE("where the prediction's own part leads, what lies beyond it is named w
     CHECK(likeliest_beyond(diagnosis) == std::vector<CauseKind>{CauseKind::prompts_cost_more, CauseKind::verify_attention});
     std::swap(diagnosis.causes[0], diagnosis.causes[1]);
     CHECK(likeliest_beyond(diagnosis).empty());
+    CHECK_FALSE(diagnosis.causes[1].excludes_others());  // no pattern
+    CHECK(diagnosis.causes[2].excludes_others());
+    diagnosis.causes[2].together = true;
+    CHECK_FALSE(diagnosis.causes[2].excludes_others());
 }
 
 TEST_CASE("counts are no remedy beside a defect") {

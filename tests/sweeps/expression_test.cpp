@@ -104,6 +104,9 @@ TEST_CASE("a condition knows the variables it names") {
     CHECK_FALSE(condition.holds(5, 3, 128, 0, 1));
     CHECK(condition.holds(5, 2, 128, 0, 1));
     CHECK_THROWS_WITH(Condition("batch = 1"), Catch::Contains("it compares with ==, not with ="));
+    CHECK_THROWS_WITH(Condition("= 1"), Catch::Contains("it compares with ==, not with ="));
+    CHECK_THROWS_WITH(Condition("batch =="), Catch::Contains("a number or a variable is missing before its end"));
+    CHECK_THROWS_WITH(Condition("== 1"), Catch::Contains("a number or a variable is missing before \"="));
     CHECK_THROWS_WITH(Condition("batches < 1"),
                       Catch::Contains("nothing is called \"batches\" (variables: draft_tokens, depth"));
 }

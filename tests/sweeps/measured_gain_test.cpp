@@ -163,13 +163,14 @@ TEST_CASE("ranges of inputs are told in percent of the peak") {
 TEST_CASE("a mode without shares of its own takes the ranges as they are") {
     sim::RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "cuda-graph"));
     setup.platform.mode = sim::CostMode::hoi;
-    const UncertainRound memory = uncertain_rounds(setup).front();
-    const auto per_byte = [](const sim::CompiledRound& round) {
-        return round.passes[static_cast<std::size_t>(sim::PassId::plain)].whole_pass_rates.per_byte.value();
-    };
-    const double stated = per_byte(sim::compile_round(setup));
-    CHECK(per_byte(memory.low) == Approx(stated / 0.95));
-    CHECK(per_byte(memory.high) == Approx(stated / 0.74));
+    const std::vector<UncertainRound> inputs = uncertain_rounds(setup);
+    const auto rates = [](const sim::CompiledRound& round) { return round.pass(sim::PassId::plain).whole_pass_rates; };
+    const double per_byte = rates(sim::compile_round(setup)).per_byte.value();
+    CHECK(rates(inputs[0].low).per_byte.value() == Approx(per_byte / 0.95));
+    CHECK(rates(inputs[0].high).per_byte.value() == Approx(per_byte / 0.74));
+    const double per_flop = rates(sim::compile_round(setup)).per_flop.value();
+    CHECK(rates(inputs[1].low).per_flop.value() == Approx(per_flop / 0.9));
+    CHECK(rates(inputs[1].high).per_flop.value() == Approx(per_flop / 0.5));
 }
 
 TEST_CASE("inputs move within their ranges evenly in the logarithm") {

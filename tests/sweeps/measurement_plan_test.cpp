@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <variant>
 
 #include "origins.h"
 #include "setups.h"
@@ -215,6 +216,100 @@ TEST_CASE("of many batches runs are made at the first, two in the middle and the
     for (const double batch : at) {
         CHECK((batch == 1.0 || batch == 4.0 || batch == 9.0 || batch == 13.0));
     }
+}
+
+TEST_CASE("of the batches between the ends, runs are made at the third and the two thirds of them, where the traffic is") {
+    // 1, 2, 4, 6, 9 and 13: the third of them is 4, and two thirds are 9.
+    for (const double often : {4.0, 9.0, 13.0}) {
+        Workload workload = workload_of("cuda-graph");
+        workload.traffic.points.clear();
+        for (const double batch : {2.0, 4.0, 6.0, 9.0, 13.0}) {
+            workload.traffic.points.push_back({batch, 1000.0, batch == often ? 0.96 : 0.01});
+        }
+        std::set<double> at;
+        for (const PlannedRun& run : plan_measurements(*recommend(workload, 1).recommendation, workload, 4, 0.0).runs) {
+            at.insert(run.run.of_acceptance ? 0.0 : run.run.batch);
+        }
+        CAPTURE(often);
+        CHECK(at.contains(often));
+    }
+}
+
+TEST_CASE("a batch in the middle between two at which runs are made counts at the smaller one") {
+    // Of 1, 2, 4, 8 and 16 runs are made at all but 4.
+    Workload workload = workload_of("cuda-graph");
+    workload.traffic.points.clear();
+    for (const double batch : {2.0, 4.0, 8.0, 16.0}) {
+        workload.traffic.points.push_back({batch, 1000.0, batch == 4.0 ? 0.94 : 0.02});
+    }
+    std::set<double> at;
+    for (const PlannedRun& run : plan_measurements(*recommend(workload, 1).recommendation, workload, 3, 0.0).runs) {
+        at.insert(run.run.of_acceptance ? 0.0 : run.run.batch);
+    }
+    CHECK(at.contains(2.0));
+    CHECK_FALSE(at.contains(4.0));
+    CHECK_FALSE(at.contains(8.0));
+}
+
+TEST_CASE("where drafting gains in any case, no run is worth anything") {
+    Workload workload = workload_of("cuda-graph");
+    sim::RoundSetup& setup = workload.variants.front().setup;
+    workload.speculations = {sim::chains_up_to(12)[0], sim::chains_up_to(12)[12]};
+    setup.speculations = workload.speculations;
+    setup.drafter = sim::NgramDrafter{};
+    setup.acceptance = sim::Acceptance::geometric(0.98);
+    workload.traffic.points = {{1, 1000, 1.0}};
+    const MeasurementPlan plan = plan_measurements(*recommend(workload, 1).recommendation, workload, 2);
+    REQUIRE(plan.gain > 5.0);
+    CHECK(plan.perfect == Approx(0.0).margin(1e-9));
+    REQUIRE(!plan.runs.empty());
+    CHECK(plan.runs.front().value == Approx(0.0).margin(1e-9));
+}
+
+TEST_CASE("where plain decoding is best, runs are planned for the best that drafts all the same") {
+    Workload workload = workload_of("cuda-graph");
+    workload.variants.front().setup.acceptance = sim::Acceptance::geometric(0.1);
+    const RecommendationResult found = recommend(workload, 1);
+    REQUIRE(found.recommendation);
+    REQUIRE(!found.recommendation->speculate);
+    const std::optional<Recommendation> drafting = best_drafting(workload);
+    REQUIRE(drafting);
+    CHECK(drafting->candidates.front().speculation == 1);
+    CHECK(plan_measurements(*drafting, workload, 2).gain < 1.0);
+}
+
+TEST_CASE("chains that a drafter cannot draft are no rivals") {
+    // Four heads draft four tokens.
+    const auto perfect = [](int longest) {
+        Workload workload = workload_of("cuda-graph");
+        workload.variants.front().setup.drafter = sim::MedusaDrafter{};
+        workload.speculations = workload.variants.front().setup.speculations = sim::chains_up_to(longest);
+        return plan_measurements(*recommend(workload, 1).recommendation, workload, 2).perfect;
+    };
+    CHECK(perfect(6) == perfect(4));
+    CHECK(perfect(3) != perfect(4));
+}
+
+TEST_CASE("a run of a tree says which, and one of a chain has none") {
+    Workload workload = workload_of("cuda-graph");
+    workload.speculations.push_back({sim::BranchingShape{{3, 1, 1, 1, 1}}, sim::Verification::packed, "wide"});
+    workload.variants.front().setup.speculations = workload.speculations;
+    workload.variants.front().setup.acceptance.siblings = sim::RankAcceptance({0.8, 0.12, 0.05});
+    workload.traffic.points = {{1, 1000, 1.0}};
+    const auto trees_of = [&](const Recommendation& recommendation) {
+        std::size_t trees = 0;
+        for (const PlannedRun& each : plan_measurements(recommendation, workload, 4, 0.0).runs) {
+            const std::optional<sim::TreeShape>& tree = each.run.tree;
+            REQUIRE((!tree || std::holds_alternative<sim::BranchingShape>(*tree)));
+            CHECK((!tree || each.run.draft_tokens == 15));
+            trees += tree ? 1 : 0;
+        }
+        return trees;
+    };
+    const RecommendationResult all = recommend(workload, 1);
+    REQUIRE(all.recommendation->candidates.front().speculation == 6);
+    CHECK(trees_of(*all.recommendation) > 0);
+    CHECK(trees_of(*best_drafting(workload)) == 0);
 }
 
 TEST_CASE("runs are planned for the best chain, not for a tree that is better or for plain decoding") {
