@@ -54,6 +54,19 @@ TEST_CASE("clearing queue: limits") {
     }
 }
 
+TEST_CASE("clearing queue: windows of no length hold nothing, and nobody waits in them") {
+    const ClearingForecast nothing = forecast({4.0, 3, Seconds(0.0), WindowOpens::with_last_clearing});
+    CHECK(nothing.batch_size == std::vector<double>{1.0, 0.0, 0.0, 0.0});
+    CHECK(nothing.mean_batch == 0.0);
+    CHECK(nothing.mean_window == Seconds(0.0));
+    CHECK(nothing.mean_collecting == Seconds(0.0));
+    // Where a request opens them they hold that one.
+    const ClearingQueue impatient{4.0, 3, Seconds(0.0), WindowOpens::with_first_request};
+    const ClearingSimulation simulated = simulate_clearing(impatient, constant(0.1, 3), {100, 10, 2, 1, 1}, 0.95);
+    CHECK(simulated.batch_size[1].mean == 1.0);
+    CHECK(simulated.mean_collecting.mean == 0.0);
+}
+
 TEST_CASE("clearing queue: the distribution sums to 1, and windows carry all arrivals") {
     for (const double rate : {0.1, 3.0, 40.0, 900.0}) {
         for (const int capacity : {1, 2, 7, 64}) {
