@@ -12,6 +12,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+using Flags = std::array<std::int64_t, sim::tile_size>;
+
 template <std::size_t column>
 inline void fill(const TileRow& row, double* out) {
     const std::size_t size = row.size();
@@ -36,7 +38,7 @@ inline void fill_one(std::size_t column, const TileRow& row, double* out, std::i
 }
 
 /// Places of the flags that are set.
-inline void collect(const std::int64_t* flags, std::size_t size, TilePlaces& found) {
+inline void collect(const Flags& flags, std::size_t size, TilePlaces& found) {
     found.count = 0;
     std::int64_t any = 0;
     for (std::size_t i = 0; i < size; ++i) {
@@ -51,7 +53,7 @@ inline void collect(const std::int64_t* flags, std::size_t size, TilePlaces& fou
 /// Clears the flags of points that a guard beats.
 template <std::size_t count>
 inline void strike_beaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
-                          std::int64_t* flags) {
+                          Flags& flags) {
     for (const FrontRanks& guard : guards) {
         for (std::size_t i = 0; i < size; ++i) {
             std::int64_t behind = 0, ahead = 0;  // whether the guard is, in any rank
@@ -120,7 +122,7 @@ std::size_t penalise_outside(const TileColumn& values, double least, double most
 
 TREELINE_VECTOR_CLONES
 void find_at_most(const double* ranks, double bar, std::size_t size, TilePlaces& found) {
-    alignas(64) std::int64_t flags[sim::tile_size];
+    alignas(64) Flags flags;
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = (ranks[i] <= bar ? 1 : 0) & (ranks[i] < infinity ? 1 : 0) & (ranks[i] > -infinity ? 1 : 0);
     }
@@ -129,7 +131,7 @@ void find_at_most(const double* ranks, double bar, std::size_t size, TilePlaces&
 
 TREELINE_VECTOR_CLONES
 void find_at_most(const double* ranks, const double* bars, std::size_t size, TilePlaces& found) {
-    alignas(64) std::int64_t flags[sim::tile_size];
+    alignas(64) Flags flags;
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = (ranks[i] <= bars[i] ? 1 : 0) & (ranks[i] < infinity ? 1 : 0) & (ranks[i] > -infinity ? 1 : 0);
     }
@@ -139,7 +141,7 @@ void find_at_most(const double* ranks, const double* bars, std::size_t size, Til
 TREELINE_VECTOR_CLONES
 void find_unbeaten(std::span<const double* const> ranks, std::span<const FrontRanks> guards, std::size_t size,
                    TilePlaces& found) {
-    alignas(64) std::int64_t flags[sim::tile_size];
+    alignas(64) Flags flags;
     for (std::size_t i = 0; i < size; ++i) {
         flags[i] = 1;
     }

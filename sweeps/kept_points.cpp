@@ -9,12 +9,12 @@ constexpr std::size_t most_guards = 8;
 
 bool by_rank(const RankedPoint& a, const RankedPoint& b) { return a.comes_before(b); }
 
-/// The point of a front of two columns that lies nearest before `per_user`.
-const Tradeoff* rival_of(const ParetoFront& front, const Tradeoff& point) {
+/// The point of a front of two columns that beats one which did not join it.
+const Tradeoff& rival_of(const ParetoFront& front, const Tradeoff& point) {
     const std::vector<Tradeoff>& points = front.points();
     const auto slower =
         std::partition_point(points.begin(), points.end(), [&](const Tradeoff& p) { return p.per_user >= point.per_user; });
-    return slower == points.begin() ? nullptr : &*std::prev(slower);
+    return *std::prev(slower);
 }
 
 }  // namespace
@@ -58,9 +58,8 @@ void FrontPoints::offer(const FrontPoint& point) {
     if (columns_ == 2) {
         const Tradeoff tradeoff{-point.ranks[0], -point.ranks[1], point.order};
         if (!front_.insert(tradeoff)) {
-            if (const Tradeoff* rival = rival_of(front_, tradeoff)) {
-                guard_with({-rival->per_user, -rival->per_device});
-            }
+            const Tradeoff& rival = rival_of(front_, tradeoff);
+            guard_with({-rival.per_user, -rival.per_device});
         }
         return;
     }
@@ -83,9 +82,7 @@ std::vector<FrontPoint> FrontPoints::sorted() const {
     for (const Tradeoff& tradeoff : front_.points()) {
         points.push_back({{-tradeoff.per_user, -tradeoff.per_device}, tradeoff.id});
     }
-    std::sort(points.begin(), points.end(), [](const FrontPoint& a, const FrontPoint& b) {
-        return a.ranks != b.ranks ? a.ranks < b.ranks : a.order < b.order;
-    });
+    std::sort(points.begin(), points.end(), [](const FrontPoint& a, const FrontPoint& b) { return a.ranks < b.ranks; });
     return points;
 }
 

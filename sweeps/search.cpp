@@ -14,7 +14,6 @@ namespace treeline::sweeps {
 namespace {
 
 constexpr std::size_t points_of_leaf = 32;      ///< that are priced instead of bounded any further
-constexpr std::size_t most_open = 4'000'000;    ///< boxes: 250 MB
 constexpr std::uint64_t boxes_of_report = 256;  ///< between two calls of SweepOptions::progress
 
 struct LooserBound {
@@ -106,7 +105,7 @@ private:
     /// A few points of a box, so that there is something to compare bounds with from the beginning.
     void try_corners(const SearchBox& box) {
         const auto some = [](const PlaceRange& range) {
-            return std::array{range.begin, range.begin + (range.end - range.begin) / 2, range.end - 1};
+            return std::array{range.begin, (range.begin + range.end) / 2, range.end - 1};
         };
         for (const std::uint32_t batch : some(box.batches)) {
             for (const std::uint32_t context : some(box.contexts)) {
@@ -197,7 +196,7 @@ private:
         while (!open.empty()) {
             const SearchBox box = open.top();
             open.pop();
-            if (open.size() > most_open) {
+            if (open.size() > options_.most_open_boxes) {
                 leave(box);
             } else if (!settled(box.bound)) {
                 look_into(box, open);

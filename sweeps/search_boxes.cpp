@@ -9,8 +9,8 @@ namespace {
 /// In the middle of a range of values as ratios, since times grow in proportion to what they are of.
 std::uint32_t middle_of(const PlaceRange& range, const std::vector<double>& values) {
     const double middle = std::sqrt((values[range.begin] + 1.0) * (values[range.end - 1] + 1.0)) - 1.0;
-    const auto begin = values.begin() + range.begin;
-    const auto at = static_cast<std::uint32_t>(std::upper_bound(begin, values.begin() + range.end, middle) - values.begin());
+    const auto end = values.begin() + range.end;
+    const auto at = static_cast<std::uint32_t>(std::upper_bound(values.begin(), end, middle) - values.begin());
     return std::clamp(at, range.begin + 1, range.end - 1);
 }
 

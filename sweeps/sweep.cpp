@@ -118,7 +118,7 @@ SweepSummary run_sweep(const DesignSpace& space, const SweepOptions& options) {
         next = options.resume->next_task;
         state.merge(options.resume->kept);
     }
-    std::uint64_t at_once = options.save ? 4 * std::uint64_t{thread_count(options.threads)} : last - next;
+    std::uint64_t at_once = options.save ? 4 * std::uint64_t{thread_count(options.threads)} : last;
     while (next < last) {
         const SweepClock::time_point began = SweepClock::now();
         const std::uint64_t end = std::min(last, next + at_once);

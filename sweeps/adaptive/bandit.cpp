@@ -67,7 +67,7 @@ std::vector<std::string> problems_of(const BanditProblem& problem) {
 UcbBandit::UcbBandit(std::size_t arms, const BanditRule& rule) : arms_(arms), rule_(rule) {}
 
 std::size_t UcbBandit::choose() const {
-    const double twice_log = rounds_ > 0.0 ? 2.0 * std::log(rounds_) : 0.0;
+    const double twice_log = 2.0 * std::log(rounds_);  // needed once all ran
     std::size_t best = 0;
     double highest = -std::numeric_limits<double>::infinity();
     for (std::size_t k = 0; k < arms_.size(); ++k) {

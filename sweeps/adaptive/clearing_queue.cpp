@@ -6,23 +6,10 @@
 namespace treeline::sweeps {
 namespace {
 
-/// P(Poisson(mean) = j) for j = 0 … last, in logarithms: e^(−mean) underflows for large means.
-std::vector<double> poisson(double mean, int last) {
-    std::vector<double> probability;
-    for (int j = 0; j <= last; ++j) {
-        const double log_power = j == 0 ? 0.0 : j * std::log(mean);
-        probability.push_back(mean > 0.0 ? std::exp(log_power - mean - std::lgamma(j + 1.0)) : (j == 0 ? 1.0 : 0.0));
-    }
-    return probability;
-}
-
-/// P(Poisson(mean) ≥ j) for j = 0 … last + 1.
-std::vector<double> at_least(const std::vector<double>& exactly) {
-    std::vector<double> tail = {1.0};
-    for (const double probability : exactly) {
-        tail.push_back(std::max(0.0, tail.back() - probability));
-    }
-    return tail;
+/// P(Poisson(mean) = j), in logarithms: e^(−mean) underflows for large means.
+double poisson(double mean, int j) {
+    const double log_power = j == 0 ? 0.0 : j * std::log(mean);
+    return std::exp(log_power - mean - std::lgamma(j + 1.0));
 }
 
 }  // namespace
@@ -32,24 +19,22 @@ ClearingForecast forecast(const ClearingQueue& queue) {
     // Requests in the window when its time starts; it closes when `room` more have arrived.
     const int first = queue.opens == WindowOpens::with_first_request ? 1 : 0;
     const int room = queue.capacity - first;
-    const std::vector<double> exactly = poisson(rate * queue.window.value(), room);
-    const std::vector<double> tail = at_least(exactly);
-
     ClearingForecast result;
     result.batch_size.assign(static_cast<std::size_t>(queue.capacity) + 1, 0.0);
-    double waiting = 0.0;  // request-seconds of a window times the rate
-    double running = 0.0;  // mean length of its timed part times the rate
-    for (int j = 0; j <= room; ++j) {
-        const auto at = static_cast<std::size_t>(j);
-        const double probability = j < room ? exactly[at] : tail[at];
-        result.batch_size[static_cast<std::size_t>(j + first)] = probability;
-        result.mean_batch += (j + first) * probability;
-        if (j < room) {
-            // The window holds j later requests for ∫ P(N(t) = j) dt = P(N(T) ≥ j + 1) / λ.
-            running += tail[at + 1];
-            waiting += (j + first) * tail[at + 1];
-        }
+    double waiting = 0.0;   // request-seconds of a window times the rate
+    double running = 0.0;   // mean length of its timed part times the rate
+    double at_least = 1.0;  // P(N(T) ≥ j)
+    for (int j = 0; j < room; ++j) {
+        const double exactly = poisson(rate * queue.window.value(), j);
+        result.batch_size[static_cast<std::size_t>(j + first)] = exactly;
+        result.mean_batch += (j + first) * exactly;
+        at_least = std::max(0.0, at_least - exactly);
+        // The window holds j later requests for ∫ P(N(t) = j) dt = P(N(T) ≥ j + 1) / λ.
+        running += at_least;
+        waiting += (j + first) * at_least;
     }
+    result.batch_size.back() = at_least;
+    result.mean_batch += queue.capacity * at_least;
     result.mean_window = Seconds((running + first) / rate);
     result.mean_collecting = Seconds(result.mean_batch > 0.0 ? waiting / rate / result.mean_batch : 0.0);
     return result;

@@ -21,7 +21,7 @@ std::vector<std::string> why_nothing_fits(const FpgaSpace& space) {
     limited.resources.dsps *= space.utilisation;
     limited.resources.luts *= space.utilisation;
     limited.name = fmt::format("{} (DSPs and LUTs used up to {})", space.board.name, text::percent_text(space.utilisation));
-    const sim::fpga::BufferNeeds needs = {space.target, 1.0, sim::fpga::Backtracking::store_states, {}};
+    const sim::fpga::BufferNeeds needs = {.target = space.target, .plan = sim::fpga::Backtracking::store_states, .drafter = {}};
     const sim::fpga::Resources used =
         sim::fpga::total_use(design_of(space, smallest), needs, space.board.resources.urams > 0.0);
     std::vector<std::string> sentences = sim::fpga::excess_of(used, limited);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/draft_acceptance.h"
@@ -190,6 +191,80 @@ TEST_CASE("bandit: the index is the mean plus λ·sqrt(2 ln t / n)") {
     bandit.learn(0, 0.5, 1.0);
     // −0.5 + 0.1·sqrt(2·1.7918/5) = −0.4153; −0.6 + 0.1·sqrt(2·1.7918) = −0.4107.
     CHECK(bandit.choose() == 1);
+}
+
+TEST_CASE("bandit: the logarithm is of all rounds, and the exploration is 1 unless it is stated") {
+    // After three rounds, two of them of the first shape, bonuses differ by sqrt(2 ln 3)·(1 − 1/√2) = 0.4342.
+    const auto chosen = [](double ahead) {
+        UcbBandit bandit(2, {});
+        bandit.learn(0, 0.5, 1.0);
+        bandit.learn(1, 0.5 + ahead, 1.0);
+        bandit.learn(0, 0.5, 1.0);
+        return bandit.choose();
+    };
+    CHECK(chosen(0.433) == 1);
+    CHECK(chosen(0.435) == 0);
+    UcbBandit alike(3, {});
+    alike.learn(0, 1.0, 1.0);
+    alike.learn(1, 0.5, 1.0);
+    alike.learn(2, 0.5, 1.0);
+    CHECK(alike.choose() == 1);  // the first of equal ones
+}
+
+TEST_CASE("bandit: rates, gains and losses of a repetition by hand") {
+    // Rounds of 20 ms with 1, 2 and 3 tokens for certain: a greedy bandit runs the first two once in 50 rounds of the first
+    // task. The second task has the shapes in another order, and it stays with the third, which then has 2 tokens.
+    BanditProblem problem = even_cost({{1.0}, {0.0, 1.0}, {0.0, 0.0, 1.0}}, 50);
+    problem.tasks.push_back({"other", {arm(0.02, {1.0}), arm(0.02, {0.0, 0.0, 1.0}), arm(0.02, {0.0, 1.0})}});
+    for (ArmOnTask& on_task : problem.tasks[0].arms) {
+        on_task.round = Seconds(0.02);
+    }
+    problem.sequence = {{0, 50}, {1, 10}};
+    const BanditOutcome outcome = simulate_bandit(problem, {0.0, BanditReward::published, false}, {2, 1, 1});
+    // 1 + 2 + 48·3 = 147 tokens in 1 s, then 20 in 0.2 s.
+    CHECK(outcome.stretches[0].tokens_per_second.mean == Approx(147.0));
+    CHECK(outcome.stretches[1].tokens_per_second.mean == Approx(100.0));
+    CHECK(outcome.stretches[0].best_tokens_per_second == Approx(150.0));
+    CHECK(outcome.stretches[0].arm_share[2] == Approx(0.96));
+    CHECK(outcome.arm_share[2] == Approx(58.0 / 60.0));
+    CHECK(outcome.tokens_per_second.mean == Approx(167.0 / 1.2));
+    // The same 147 and 20 tokens with one shape take 2.94 + 0.4, 1.47 + 0.4/3 and 0.98 + 0.2 s.
+    const double seconds[] = {3.34, 1.47 + 0.4 / 3.0, 1.18};
+    for (std::size_t k = 0; k < 3; ++k) {
+        CHECK(outcome.fixed_tokens_per_second[k].mean == Approx(167.0 / seconds[k]));
+        CHECK(outcome.gain_over_fixed[k].mean == Approx(seconds[k] / 1.2 - 1.0));
+    }
+    CHECK(outcome.best_fixed == 2);
+    // The fastest shape of each task takes 0.98 s and 0.4/3 s.
+    CHECK(outcome.oracle_tokens_per_second.mean == Approx(167.0 / (0.98 + 0.4 / 3.0)));
+    CHECK(outcome.loss_to_oracle.mean == Approx(1.0 - (0.98 + 0.4 / 3.0) / 1.2));
+    // Lost against it: 20 ms · 2/3 and 20 ms · 1/3, then 10 rounds of 20 ms · 1/3.
+    CHECK(outcome.regret.back().lost_seconds.mean == Approx(0.02 + 0.2 / 3.0));
+}
+
+TEST_CASE("bandit: of shapes that are as fast throughout the first is the best") {
+    const BanditProblem problem = even_cost({{0.0, 1.0}, {1.0}, {0.0, 1.0}}, 20);
+    CHECK(simulate_bandit(problem, {0.5, BanditReward::published, false}, {2, 1, 1}).best_fixed == 0);
+}
+
+TEST_CASE("bandit: losses are recorded at every sixth more rounds, at powers of ten and where stretches end") {
+    BanditProblem problem = even_cost({{0.0, 1.0}, {0.5, 0.5}}, 1);
+    problem.sequence = {{0, 97}, {0, 1500}};
+    const BanditOutcome outcome = simulate_bandit(problem, {0.5, BanditReward::published, false}, {2, 1, 1});
+    std::vector<std::int64_t> rounds;
+    for (const RegretPoint& point : outcome.regret) {
+        rounds.push_back(point.round);
+    }
+    CHECK(rounds.front() == 1);
+    CHECK(rounds.back() == 1597);
+    for (const std::int64_t named : {10, 97, 100, 1000}) {
+        CHECK(std::count(rounds.begin(), rounds.end(), named) == 1);
+    }
+    for (std::size_t i = 1; i < rounds.size(); ++i) {
+        CHECK(rounds[i] > rounds[i - 1]);
+        CHECK(rounds[i] <= std::max(rounds[i - 1] + 1, rounds[i - 1] * 7 / 6));
+    }
+    CHECK(rounds.size() < 60);  // ln(1597) / ln(7/6) = 48
 }
 
 TEST_CASE("bandit: it follows the task, sooner if it forgets") {

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <string>
 
+#include "sweeps/adaptive/repetitions.h"
+
 namespace treeline::sweeps::clearing_queue_test {
 namespace {
 
@@ -52,6 +54,19 @@ TEST_CASE("clearing queue: limits") {
         CHECK(single.mean_window.value() == Approx(0.25));
         CHECK(single.mean_collecting.value() == 0.0);
     }
+}
+
+TEST_CASE("clearing queue: windows of no length hold nothing, and nobody waits in them") {
+    const ClearingForecast nothing = forecast({4.0, 3, Seconds(0.0), WindowOpens::with_last_clearing});
+    CHECK(nothing.batch_size == std::vector<double>{1.0, 0.0, 0.0, 0.0});
+    CHECK(nothing.mean_batch == 0.0);
+    CHECK(nothing.mean_window == Seconds(0.0));
+    CHECK(nothing.mean_collecting == Seconds(0.0));
+    // Where a request opens them they hold that one.
+    const ClearingQueue impatient{4.0, 3, Seconds(0.0), WindowOpens::with_first_request};
+    const ClearingSimulation simulated = simulate_clearing(impatient, constant(0.1, 3), {100, 10, 2, 1, 1}, 0.95);
+    CHECK(simulated.batch_size[1].mean == 1.0);
+    CHECK(simulated.mean_collecting.mean == 0.0);
 }
 
 TEST_CASE("clearing queue: the distribution sums to 1, and windows carry all arrivals") {
@@ -161,6 +176,23 @@ TEST_CASE("intervals are Student's") {
     const Interval interval = mean_interval({1.0, 2.0, 3.0}, 0.95);
     CHECK(interval.mean == Approx(2.0));
     CHECK(interval.half_width == Approx(4.3027 / std::sqrt(3.0)));
+    // Of two: mean 2, deviation √2, error 1; t with 1 degree is 12.706. One alone has none.
+    CHECK(mean_interval({1.0, 3.0}, 0.95).half_width == Approx(12.706).epsilon(1e-4));
+    CHECK(mean_interval({3.0}, 0.95).mean == 3.0);
+    CHECK(mean_interval({3.0}, 0.95).half_width == 0.0);
+}
+
+TEST_CASE("latencies: a mean of the repetitions that measured some, percentiles of all values together") {
+    struct Repetition {
+        std::vector<double> seconds;
+    };
+    const std::vector<Repetition> repetitions = {{{0.0, 1.0, 2.0, 3.0}}, {}, {{4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0}}};
+    const LatencySummary summary = latency_over(repetitions, 0.95, &Repetition::seconds);
+    CHECK(summary.mean.mean == Approx(0.5 * (1.5 + 7.0)));
+    CHECK(summary.p50 == Approx(5.0));
+    CHECK(summary.p90 == Approx(9.0));
+    CHECK(summary.p99 == Approx(9.9));
+    CHECK(mean_of({}) == 0.0);
 }
 
 }  // namespace treeline::sweeps::clearing_queue_test

@@ -31,7 +31,11 @@ TEST_CASE("speed table: accept length, schedule, interpolation") {
     CHECK(tokens_per_second(settings[1], 2) == Approx(2 * 1.5 / 0.015));
     // Time per token: 10 against 8 ms, 11 against 10 ms, 12 against 16 ms.
     CHECK(best_by_batch(settings, 3) == SettingByBatch{1, 1, 0});
+    CHECK(best_by_batch({settings[0], settings[0]}, 3) == SettingByBatch{0, 0, 0});  // the first of equal ones
     CHECK(always(1, 2) == SettingByBatch{1, 1});
+    CHECK(accept_length(SpeculationSetting{}) == 1.0);  // without drafts, unless it is stated
+    CHECK(SpeculationSetting{}.plain());
+    CHECK_FALSE(settings[1].plain());
     CHECK(problems_of(settings, 3).empty());
     CHECK_THAT(problems_of(settings, 4)[0], Catch::Contains("end below the capacity"));
     CHECK_THAT(problems_of({setting("x", {0.5, 0.6}, {1.0})}, 1)[0], Catch::Contains("sum to 1"));
@@ -63,9 +67,10 @@ TEST_CASE("continuous batching: kinds of requests come by their shares, whatever
     // One of four answers has ten tokens, three have two: four in the mean, at 2 requests a second.
     const std::vector<SpeculationSetting> settings = {setting("plain", {1.0}, {0.02, 0.02, 0.02, 0.02})};
     Requests mixed = requests(2.0, 1.0);
-    mixed.classes = {{0.0, 10, Seconds(0.0), 1.0}, {0.0, 2, Seconds(0.0), 3.0}};
+    mixed.classes = {{0.0, 10, Seconds(0.0)}, {0.0, 2, Seconds(0.0), 3.0}};
     const ServedTraffic served = simulate_serving({settings, always(0, 4)}, mixed, {4000, 200, 5, 3, 0}, 0.99);
     CHECK(served.tokens_per_second.mean == Approx(8.0).epsilon(0.05));
+    CHECK(served.utilisation == 0.0);  // of several kinds no formula says it
 }
 
 TEST_CASE("speed table: mean rounds of a request") {

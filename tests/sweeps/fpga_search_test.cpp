@@ -146,4 +146,61 @@ TEST_CASE("A design's utilisation is the share of its scarcest resource, and wha
     check();
 }
 
+TEST_CASE("Of designs that are as good the first in the order of the space comes first", "[fpga]") {
+    FpgaSpace space = small_space();
+    space.speculations = {space.speculations[1], space.speculations[1]};
+    space.plans.resize(1);
+    for (const FpgaObjective objective : {FpgaObjective::throughput, FpgaObjective::latency, FpgaObjective::energy}) {
+        const FpgaSearchResult found = search_designs(space, objective, 1);
+        REQUIRE(found.best.size() == 10);
+        for (std::size_t i = 0; i < 10; ++i) {
+            CHECK(found.best[i].speculation == i % 2);
+        }
+        for (const FpgaCandidate& candidate : found.pareto) {
+            CHECK(candidate.speculation == 0);
+        }
+        CHECK(std::is_sorted(found.pareto.begin(), found.pareto.end(),
+                             [](const auto& a, const auto& b) { return a.tokens_per_second > b.tokens_per_second; }));
+        CHECK(found.evaluation_seconds > 0.0);
+    }
+}
+
+TEST_CASE("Plain decoding yields a token in each round, and where the power is unknown so are tokens per joule", "[fpga]") {
+    FpgaSpace space = small_space();
+    space.speculations = {space.speculations.front()};
+    space.speculations.front().accept_length = 2.5;  // of what is not drafted
+    space.board.static_power = Watts(0.0);
+    const FpgaSearchResult found = search_designs(space, FpgaObjective::throughput, 1);
+    REQUIRE_FALSE(found.best.empty());
+    for (const FpgaCandidate& candidate : found.best) {
+        CHECK(candidate.tokens_per_second == 1.0 / candidate.round.value());
+        CHECK(candidate.tokens_per_joule == 0.0);
+        CHECK(candidate.speculation == 0);
+    }
+}
+
+TEST_CASE("A space of designs needs values of one at least on every axis", "[fpga]") {
+    const FpgaSpace good = small_space();
+    CHECK(good.problems().empty());
+    CHECK(good.size() == 3 * 4 * 5 * 1 * 3 * 2);
+    FpgaSpace two_tokens = good;
+    two_tokens.tokens = {0, 4};
+    CHECK(two_tokens.size() == 2 * good.size());
+    CHECK(search_designs(two_tokens, FpgaObjective::throughput, 1).points == two_tokens.size());
+    const auto problems = [&](const auto& change) {
+        FpgaSpace space = good;
+        change(space);
+        const std::vector<std::string> found = space.problems();
+        return found.empty() ? std::string() : found.front();
+    };
+    CHECK(problems([](FpgaSpace& space) { space.lanes = {1.0, 1.5}; }).empty());
+    CHECK(problems([](FpgaSpace& space) { space.lanes = {8.0, 0.99}; }) == "lanes must be above zero");
+    CHECK(problems([](FpgaSpace& space) { space.tile_inputs.clear(); }) == "tile_inputs has no values");
+    CHECK(problems([](FpgaSpace& space) { space.tile_outputs = {0.0}; }) == "tile_outputs must be above zero");
+    const std::string missing = "tokens, speculations and plans need at least one value";
+    CHECK(problems([](FpgaSpace& space) { space.tokens.clear(); }) == missing);
+    CHECK(problems([](FpgaSpace& space) { space.speculations.clear(); }) == missing);
+    CHECK(problems([](FpgaSpace& space) { space.plans.clear(); }) == missing);
+}
+
 }  // namespace fpga_search_test

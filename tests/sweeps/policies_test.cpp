@@ -132,6 +132,35 @@ TEST_CASE("a chance of one half has the logit 0 under any spread, since the norm
     CHECK(position_logits(problem).front() == Approx(0.0).margin(1e-9));
 }
 
+TEST_CASE("the logits of positions meet the stated acceptance where requests and drafts differ") {
+    PolicyProblem problem;
+    problem.per_position = {0.8, 0.6};
+    problem.request_spread = 2.0;
+    problem.draft_spread = 1.0;
+    const std::vector<double> logits = position_logits(problem);
+    // By sums over a fine grid: of u with a deviation of 2, within it of e with one of 1.
+    const auto mean = [](auto figure) {
+        double sum = 0.0, weights = 0.0;
+        for (int i = -300; i <= 300; ++i) {
+            const double x = 0.025 * i, weight = std::exp(-0.5 * x * x);
+            sum += weight * figure(x);
+            weights += weight;
+        }
+        return sum / weights;
+    };
+    const auto chance = [&](double logit) { return mean([&](double e) { return 1.0 / (1.0 + std::exp(-logit - e)); }); };
+    CHECK(mean([&](double u) { return chance(logits[0] + 2.0 * u); }) == Approx(0.8).margin(1e-5));
+    CHECK(mean([&](double u) { return chance(logits[0] + 2.0 * u) * chance(logits[1] + 2.0 * u); }) ==
+          Approx(0.6).margin(1e-5));
+}
+
+TEST_CASE("policies have names") {
+    CHECK(Policy{PolicyKind::fixed, 0}.name() == "plain decoding");
+    CHECK(Policy{PolicyKind::fixed, 3}.name() == "fixed 3");
+    CHECK(Policy{PolicyKind::cut_off}.name() == "cut-off 0.5");
+    CHECK(Policy{PolicyKind::ema_steps}.name() == "ema-steps");
+}
+
 TEST_CASE("a drafter of one pass takes no time in a round without drafts, and all of it in a round with some") {
     PolicyProblem problem = problem_of(1.0, 0.0, 1, 0.0);
     problem.parallel = true;

@@ -213,4 +213,37 @@ TEST_CASE("of drafts that are equally likely a budget verifies those of the firs
     CHECK(batch[2].verified == 0);
 }
 
+TEST_CASE("a budget verifies no draft that does not pay") {
+    const Setting free(2, 0.0, 0.0);
+    PolicyController controller = free.controller({PolicyKind::budget});
+    std::vector<PolicyDraft> batch = {sure_of({0.0, 0.0})};
+    controller.plan(batch);
+    CHECK(batch[0].verified == 0);
+}
+
+TEST_CASE("a bandit tries every length once, and then what yields the most tokens of a sequence per time") {
+    // Two sequences; a round without drafts takes 10 s, which is the unit of cost.
+    const Setting setting(1, 1.0, 0.0, 2);
+    const auto third_round = [&](double seconds_of_one_draft) {
+        PolicyController controller = setting.controller({PolicyKind::bandit});
+        std::vector<PolicyDraft> batch(2);
+        CHECK(controller.plan(batch) == 0);
+        controller.learn(batch, Seconds(10.0));
+        CHECK(controller.plan(batch) == 1);
+        CHECK(batch[1].verified == 1);
+        batch[0].accepted = 1;  // 1.5 tokens
+        controller.learn(batch, Seconds(seconds_of_one_draft));
+        CHECK(controller.plan(batch) == 1);
+        // Once more without accepted drafts: 3 tokens in 10 s and 2.5 in twice the time of one draft.
+        batch[0].accepted = batch[1].accepted = 0;
+        controller.learn(batch, Seconds(seconds_of_one_draft));
+        return controller.plan(batch);
+    };
+    // After three rounds, two of them with a draft, the bonus of the other length is ahead by 0.2·0.4342 = 0.0868. A token
+    // costs 1 without drafts; with one it costs 2·1.13/2.5 = 0.904 or 2·1.15/2.5 = 0.92.
+    CHECK(third_round(1.1) == 1);
+    CHECK(third_round(11.3) == 1);
+    CHECK(third_round(11.5) == 0);
+}
+
 }  // namespace policy_controller_test

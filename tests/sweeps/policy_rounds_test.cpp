@@ -166,6 +166,69 @@ TEST_CASE("AdaEDL drafts more, not less, where its target of nine in ten is just
     CHECK(batch[0].drafted == 10);
 }
 
+TEST_CASE("rounds without drafts lower AdaEDL's threshold by a thousandth, and leave its acceptance as it is") {
+    const PolicyProblem problem = drafts_of_up_to(2);
+    const PolicyTimes times = times_of(1, {1.0, 1.0, 1.0});
+    PolicyController controller({PolicyKind::ada_edl}, problem, times);
+    std::vector<PolicyDraft> batch(1);
+    controller.learn(batch, Seconds(1.0));
+    for (int round = 0; round < 401; ++round) {  // nothing accepted: a thousandth more each
+        batch[0].drafted = 2;
+        controller.learn(batch, Seconds(1.0));
+    }
+    batch[0] = {};
+    batch[0].confidence.assign(2, 0.4);  // its bound is 0.37, the threshold 0.4
+    controller.plan(batch);
+    CHECK(batch[0].drafted == 0);
+}
+
+TEST_CASE("SGLang's steps stay where the average just meets the upper threshold, and fall where it meets the lower one") {
+    // Averages are exact where each differs from what is accepted by 5/8 of a power of two.
+    const PolicyProblem problem = drafts_of_up_to(5);
+    const PolicyTimes times = times_of(1, std::vector<double>(6, 1.0));
+    const auto after = [&](const std::vector<double>& means) {
+        PolicyController controller({PolicyKind::ema_steps, 0, 0.5, {1, 3, 5}}, problem, times);
+        for (const double mean : means) {
+            std::vector<int> accepted(16, static_cast<int>(mean));
+            const auto more = static_cast<std::size_t>((mean - std::floor(mean)) * 16.0);
+            std::fill_n(accepted.begin(), more, static_cast<int>(mean) + 1);
+            play(controller, 1, accepted);
+        }
+        return planned(controller);
+    };
+    std::vector<double> rising(11, 2.0), falling(3, 2.0);
+    rising.insert(rising.end(), {2.625, 2.75, 2.875, 3.0});  // to an average of 2.5 after 15 rounds
+    falling.insert(falling.end(), {0.125, 0.375, 0.125, 0.5, 0.375, 0.25, 0.125, 0.0, 0.1875, 0.125, 0.0625, 0.0});  // to 0.25
+    CHECK(after(rising) == 3);
+    CHECK(after(falling) == 1);
+    rising.back() = falling.back() = 3.0;
+    rising[13] = 2.9375;
+    CHECK(after(rising) == 5);
+    CHECK(after(falling) == 3);
+}
+
+TEST_CASE("throughput-aware steps see twenty rounds, and a second draft at the rate of the first where none was tried") {
+    const PolicyProblem problem = drafts_of_up_to(2);
+    // One and two drafts take the same time, so that two pay as long as a second one was ever accepted.
+    const PolicyTimes even = times_of(1, {10.0, 10.0, 10.0});
+    PolicyController controller({PolicyKind::throughput, 0, 0.5, {1, 2}}, problem, even);
+    play(controller, 1, {2});
+    play(controller, 19, {0});
+    CHECK(planned(controller) == 2);
+    play(controller, 10, {0});
+    CHECK(planned(controller) == 1);
+    // Twenty rounds with nothing accepted, of which the last ten had one draft, then ten in which that one was: one half, and
+    // one quarter for a second. 1.75 tokens pay against 1.5 below 10·1.75/1.5 = 11.67 s.
+    for (const double seconds : {11.6, 11.7}) {
+        const PolicyTimes dearer = times_of(1, {10.0, 10.0, seconds});
+        PolicyController other({PolicyKind::throughput, 0, 0.5, {1, 2}}, problem, dearer);
+        play(other, 20, {0});
+        CHECK(planned(other) == 1);
+        play(other, 10, {1});
+        CHECK(planned(other) == (seconds < 11.67 ? 2 : 1));
+    }
+}
+
 TEST_CASE("a budget counts each sequence's own token and its drafts by their chances") {
     // Two sequences, 12 s without a draft and 8 s more for each: 2/12 and 2.9/20 tokens a second.
     PolicyProblem problem = drafts_of_up_to(2);
@@ -178,6 +241,51 @@ TEST_CASE("a budget counts each sequence's own token and its drafts by their cha
     controller.plan(batch);
     CHECK(batch[0].verified == 0);
     CHECK(batch[1].verified == 0);
+}
+
+TEST_CASE("requests that follow scatter as the first ones do") {
+    // Requests of two tokens end after nine of ten rounds; the logit of 0.8 is made for a normal scatter of 2.
+    PolicyProblem problem;
+    problem.per_position = {0.8};
+    problem.draft_spread = 0.0;
+    problem.request_spread = 2.0;
+    problem.output_tokens = 2.0;
+    problem.batches = {times_of(16, {1.0, 1.0})};
+    problem.fixed_lengths = {1};
+    const ServedByPolicy served = simulate_policies(problem, {}, {1000, 2, 3}).front().policies.front();
+    CHECK(served.accepted == Approx(0.8).margin(0.01));  // 0.0025 of 32,000 rounds
+}
+
+TEST_CASE("large batches are simulated for 32,000 rounds of a sequence, but for 200 rounds at least") {
+    // Nothing is accepted, so that throughput-aware steps fall from two to one after ten rounds: 1 + 10/rounds drafts.
+    const auto drafted = [](int batch, std::int64_t rounds) {
+        PolicyProblem problem;
+        problem.per_position = {0.0, 0.0};
+        problem.batches = {times_of(batch, {1.0, 1.0, 1.0})};
+        problem.fixed_lengths = {0};
+        return simulate_policies(problem, {{PolicyKind::throughput, 0, 0.5, {1, 2}}}, {rounds, 1, 1})
+            .front()
+            .policies[1]
+            .drafted;
+    };
+    CHECK(drafted(100, 1000) == Approx(1.0 + 10.0 / 320.0));
+    CHECK(drafted(100, 250) == Approx(1.04));
+    CHECK(drafted(320, 1000) == Approx(1.05));
+}
+
+TEST_CASE("a confidence that errs is off by a normal number in its logit") {
+    // Even odds; of confidences of 1 / (1 + exp(-2x)) those of x > 0.5 pass a cut-off of 1 / (1 + exp(-1)): 30.85 %.
+    PolicyProblem problem;
+    problem.per_position = {0.5};
+    problem.draft_spread = 0.0;
+    problem.request_spread = 0.0;
+    problem.confidence_error = 2.0;
+    problem.batches = {times_of(32, {1.0, 1.0})};
+    problem.fixed_lengths = {1};
+    const Policy policy = {PolicyKind::cut_off, 0, 1.0 / (1.0 + std::exp(-1.0))};
+    const ServedByPolicy served = simulate_policies(problem, {policy}, {1000, 1, 7}).front().policies.at(1);
+    CHECK(served.drafted == Approx(0.3085).margin(0.01));  // 0.0026 of 32,000
+    CHECK(served.accepted == Approx(0.5 * served.drafted).margin(0.01));
 }
 
 TEST_CASE("what a measurement says of a policy is found by its name and batch") {

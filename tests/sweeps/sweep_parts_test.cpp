@@ -75,6 +75,10 @@ TEST_CASE("a distribution counts what is finite and not penalised, in classes of
     CHECK(of({1e30, 1.0}).quantile(0.9) == 1e30);
     // The last class begins just below 2^64 and ends with the largest value.
     CHECK(of({3e30, 5e30, 2e31}).quantile(0.5) == Approx(1e31));
+    CHECK(of({3e30}).histogram(3).back().to == 3e30);
+    const double top = 0x1p63;
+    CHECK(of({(1.0 + 125.5 / 128) * top, (1.0 + 126.5 / 128) * top, (1.0 + 127.5 / 128) * top, 3e30}).filled().size() == 3);
+    CHECK(of({0x1p-64, 0x1p-65}).filled().size() == 2);  // the first class begins with 2^-64
 }
 
 TEST_CASE("the bars of a histogram hold every value once") {
@@ -229,24 +233,26 @@ TEST_CASE("loops over columns: what is counted, penalised and found") {
     CHECK(count_unpenalised(penalty, 6) == 2);
     CHECK(penalise_outside(values, 3.0, 9.0, 6, penalty) == 1);  // the others are penalised already
     auto estimates = std::make_unique<sim::EstimateColumns>();
-    estimates->size = 4;
     estimates->capacity = 10.0;
-    const double memory[] = {9.0, 10.0, 11.0, 12.0};
+    const double memory[] = {9.0, 10.0, 11.0, 12.0, 13.0, 14.0};
+    estimates->size = 5;
     std::copy(std::begin(memory), std::end(memory), estimates->memory);
     const Variant variant;
     CHECK_FALSE(find_sweep_column("usd_per_million_tokens")->known(variant));  // of a device without a price
     TileColumn misfits{};
     misfits.values[3] = infinite;  // was left out before
-    CHECK(penalise_misfits({variant, 0.0, memory, memory, *estimates}, misfits) == 1);
+    CHECK(penalise_misfits({variant, 0.0, memory, memory, *estimates}, misfits) == 2);
     CHECK(misfits.values[1] == 0.0);
     CHECK(misfits.values[2] == infinite);
+    CHECK(misfits.values[4] == infinite);
+    CHECK(misfits.values[5] == 0.0);  // no point is there
     TilePlaces found;
     find_at_most(some, 3.0, 6, found);
     REQUIRE(found.count == 3);
     CHECK(found.places[2] == 2);
     find_at_most(some, infinite, 6, found);
     CHECK(found.count == 4);  // what is not finite is no rank
-    const double bars[] = {1.0, 1.9, 4.0, 4.0, 9.0, 9.0};
+    const double bars[] = {1.0, 1.9, 4.0, 4.0, infinite, 9.0};
     find_at_most(some, bars, 6, found);
     REQUIRE(found.count == 3);
     CHECK(found.places[0] == 0);
@@ -261,6 +267,23 @@ TEST_CASE("loops over columns: what is counted, penalised and found") {
     CHECK(found.places[0] == 0);
     CHECK(found.places[1] == 1);
     CHECK(found.places[2] == 3);
+}
+
+TEST_CASE("loops over columns reach the last point of a full tile") {
+    const auto ranks = std::make_unique<TileColumn>();
+    std::fill_n(ranks->values, sim::tile_size, 2.0);
+    ranks->values[sim::tile_size - 1] = 1.0;
+    const double* const both[] = {ranks->values, ranks->values};
+    FrontRanks guard{};
+    guard[0] = guard[1] = 1.5;
+    TilePlaces found;
+    find_at_most(ranks->values, 1.5, sim::tile_size, found);
+    CHECK(found.count == 1);
+    find_at_most(ranks->values, ranks->values, sim::tile_size, found);
+    CHECK(found.count == sim::tile_size);
+    find_unbeaten(both, {&guard, 1}, sim::tile_size, found);
+    REQUIRE(found.count == 1);
+    CHECK(found.places[0] == sim::tile_size - 1);
 }
 
 TEST_CASE("a comparison that holds, or fails, in a whole box is known to, its ends included") {
@@ -367,6 +390,7 @@ TEST_CASE("a tile's row fills as many places as it has points, and ranks the bet
     const auto columns = std::make_unique<std::array<TileColumn, 3>>();
     TileColumn &values = (*columns)[0], &ranks = (*columns)[1], &penalty = (*columns)[2];
     std::fill_n(values.values, 4, -7.0);
+    std::fill_n(ranks.values, 4, -7.0);
     std::fill_n(penalty.values, 4, 0.0);
     penalty.values[1] = infinite;
     fill_values(*find_sweep_column("tpot_ms"), row, values);
@@ -380,6 +404,7 @@ TEST_CASE("a tile's row fills as many places as it has points, and ranks the bet
     fill_ranks(*find_sweep_column("tokens_per_s_device"), row, penalty, ranks);
     CHECK(ranks.values[0] == Catch::Detail::Approx(-100.0));
     CHECK(ranks.values[2] == Catch::Detail::Approx(-300.0));
+    CHECK(ranks.values[3] == -7.0);
 }
 
 }  // namespace sweep_parts_test
