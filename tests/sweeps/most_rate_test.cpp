@@ -177,6 +177,56 @@ TEST_CASE("where plain decoding serves more, it is recommended, and the best tha
     CHECK(rejected->gain == Approx(found.most_rate->drafting->requests_per_second / found.most_rate->best));
 }
 
+TEST_CASE("beside plain decoding the drafts that serve the largest rate are named, of those that can be run") {
+    Workload workload = asked(12.0, {});
+    workload.limits.minimum_gain = 1e-3;
+    const Recommendation all = *recommend(workload, 1).recommendation;
+    CHECK_FALSE(all.flip);
+    REQUIRE(all.speculate);
+    CHECK_FALSE(all.most_rate->drafting);
+    // By variant the largest rate that drafts serve.
+    std::vector<double> most(workload.variants.size(), 0.0);
+    for (const Candidate& candidate : all.candidates) {
+        if (candidate.draft_tokens > 0) {
+            most[candidate.variant] = std::max(most[candidate.variant], candidate.requests_per_second);
+        }
+    }
+    REQUIRE(std::count(most.begin(), most.end(), 0.0) == 0);
+    workload.limits.minimum_gain = 50.0;
+    while (workload.variants.size() > 1) {
+        const Recommendation plain = *recommend(workload, 1).recommendation;
+        REQUIRE_FALSE(plain.speculate);
+        CHECK_FALSE(plain.flip);
+        REQUIRE(plain.most_rate->drafting);
+        const Candidate& drafting = *plain.most_rate->drafting;
+        const auto largest = static_cast<std::size_t>(std::max_element(most.begin(), most.end()) - most.begin());
+        CHECK(drafting.draft_tokens > 0);
+        CHECK(drafting.variant == largest);
+        CHECK(drafting.requests_per_second == Approx(most[largest]));
+        CHECK(drafting.gain == Approx(most[largest] / plain.most_rate->best));
+        const std::optional<RejectedDrafting> rejected = rejected_at_most_rate(plain);
+        CHECK(rejected->label == workload.variants[largest].labels.drafter + " with " +
+                                     workload.speculations[static_cast<std::size_t>(drafting.speculation)].label);
+        if (workload.variants[largest].untrained || std::count(most.begin(), most.end(), 0.0) == 1) {
+            break;
+        }
+        workload.variants[largest].untrained = true;
+        most[largest] = 0.0;
+    }
+    for (Variant& each : workload.variants) {
+        each.untrained = true;
+    }
+    CHECK_FALSE(recommend(workload, 1).recommendation->most_rate->drafting);
+}
+
+TEST_CASE("the largest rate is one of the whole traffic: where a context fits in no memory there is none") {
+    Workload workload = asked({}, {});
+    workload.traffic = traffic_from({{1.0, 1.0}}, {{1100.0, 1.0}, {1e7, 1.0}}, ShareOf::time, LoadKind::arrival_rate);
+    CHECK_FALSE(recommend(workload, 1).recommendation);
+    workload.traffic = traffic_from({{1.0, 1.0}}, {{1100.0, 1.0}}, ShareOf::time, LoadKind::arrival_rate);
+    CHECK(recommend(workload, 1).recommendation);
+}
+
 TEST_CASE("a rate that only drafts keep up with, and at which they break a limit, is left out for that limit") {
     Workload workload = asked(12.0, {});
     workload.limits.minimum_gain = 1e-3;

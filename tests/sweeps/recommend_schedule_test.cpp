@@ -45,6 +45,18 @@ Workload with_states() {
     return workload;
 }
 
+struct Range {
+    int from, to, drafts;
+    bool operator==(const Range&) const = default;
+};
+std::vector<Range> ranges_of(const Schedule& schedule) {
+    std::vector<Range> ranges;
+    for (const ScheduleEntry& entry : schedule.entries) {
+        ranges.push_back({entry.batch_from, entry.batch_to, entry.draft_tokens});
+    }
+    return ranges;
+}
+
 int drafted_at(const Schedule& schedule, int batch) {
     for (const ScheduleEntry& entry : schedule.entries) {
         if (entry.batch_from <= batch && batch <= entry.batch_to) {
@@ -108,6 +120,73 @@ TEST_CASE("a server is started for the draft length whose schedule gains most, t
         most = std::max(most, schedule_for(round, start, larger, 1024, 3).gain);
     }
     CHECK(three.schedule.gain == Approx(most));
+    larger.traffic = traffic_from({{1.0, 0.9}, {240.0, 0.1}}, {{1024.0, 1.0}}, ShareOf::tokens);  // 50 of them wait
+    const Recommendation four = *recommend(larger, 1).recommendation;
+    REQUIRE(four.candidates.front().draft_tokens == 4);
+    CHECK(ranges_of(four.schedule) == ranges_of(schedule_for(round, {0, 1, 2, 3, 4}, larger, 1024, 4)));
+}
+
+TEST_CASE("a longer draft than the recommended one is no reason to start a server that holds fewer sequences") {
+    Workload workload = with_states();
+    workload.variants.front().setup.platform = platform("h100-sxm", "cuda-graph");
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    REQUIRE(found.candidates.front().draft_tokens == 3);
+    const sim::CompiledRound round = sim::compile_round(found.variants.front().setup);
+    const Schedule three = schedule_for(round, {0, 1, 2, 3}, workload, 1024, 3),
+                   four = schedule_for(round, {0, 1, 2, 3, 4}, workload, 1024, 3);
+    REQUIRE(three.gain == four.gain);  // nothing that was asked for drafts four
+    REQUIRE(three.largest_batch > four.largest_batch);
+    CHECK(found.schedule.largest_batch == three.largest_batch);
+}
+
+TEST_CASE("a server is not started for drafts whose states let more requests wait than may") {
+    Workload workload = with_states();
+    sim::RoundSetup& setup = workload.variants.front().setup;
+    setup.prompt_tokens = 800.0;
+    setup.output_tokens = 400.0;
+    workload.traffic = traffic_from({{1.0, 0.9}, {240.0, 0.1}}, {{1024.0, 1.0}}, ShareOf::tokens, LoadKind::concurrency);
+    workload.limits.first_token_growth = sim::unlimited;
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    REQUIRE(found.candidates.front().draft_tokens == 3);
+    const sim::CompiledRound round = sim::compile_round(found.variants.front().setup);
+    const Schedule three = schedule_for(round, {0, 1, 2, 3}, workload, 1024, 3),
+                   four = schedule_for(round, {0, 1, 2, 3, 4}, workload, 1024, 3);
+    REQUIRE(four.gain > three.gain);
+    REQUIRE(four.broken == Limit::waiting);
+    REQUIRE(four.largest_batch < 0.95 * 240.0);
+    CHECK_FALSE(found.schedule.broken);
+    CHECK(ranges_of(found.schedule) == ranges_of(three));
+    // Where any may wait, four it is.
+    workload.limits.waiting = sim::unlimited;
+    const Recommendation patient = *recommend(workload, 1).recommendation;
+    CHECK(ranges_of(patient.schedule) == ranges_of(schedule_for(round, {0, 1, 2, 3, 4}, workload, 1024, 4)));
+}
+
+TEST_CASE("of several lengths and of the recommended one alone the schedule that gains more counts") {
+    struct Case {
+        double acceptance, alone, batch, minimum_gain;
+        bool all_lengths;
+    };
+    // All lengths gain more than the recommended one at every load; as much as that one with pauses; and where they come down
+    // to one other length, that is worth it from 2 % on.
+    for (const auto& [acceptance, alone, batch, minimum_gain, all_lengths] :
+         {Case{0.25, 0.98, 128.0, 1.0, true}, Case{0.3, 0.95, 64.0, 1.15, true}, Case{0.25, 0.98, 128.0, 1.15, false}}) {
+        CAPTURE(acceptance, minimum_gain);
+        Workload workload = two_drafts(alone, batch);
+        workload.speculations = sim::chains_up_to(3);
+        workload.limits.minimum_gain = minimum_gain;
+        sim::RoundSetup& setup = workload.variants.front().setup;
+        setup.acceptance = sim::Acceptance::geometric(acceptance);
+        setup.speculations = workload.speculations;
+        const Recommendation found = *recommend(workload, 1).recommendation;
+        REQUIRE(found.candidates.front().draft_tokens == 3);
+        const sim::CompiledRound round = sim::compile_round(setup);
+        const Schedule all = schedule_for(round, {0, 1, 2, 3}, workload, 1024, 3),
+                       one = schedule_for(round, {0, 3}, workload, 1024, 3);
+        REQUIRE(ranges_of(all) != ranges_of(one));
+        CHECK(ranges_of(found.schedule) == ranges_of(all_lengths ? all : one));
+        CHECK(found.schedule.gain >= (all_lengths ? all.gain : one.gain));
+    }
 }
 
 TEST_CASE("what one server cannot change between is in no schedule") {
