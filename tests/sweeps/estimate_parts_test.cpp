@@ -44,13 +44,17 @@ TEST_CASE("requests in flight break even at the accept length with which they ga
 }
 
 TEST_CASE("under arrivals an estimate breaks even at the accept length with which it is as fast as plain decoding") {
-    PointInput input = three_drafts();
-    input.load = {LoadKind::arrival_rate, 1.0};
-    const PointEstimate usual = estimate_point(input);
-    REQUIRE(usual.gain > 1.05);
-    REQUIRE(usual.break_even_accept_length < usual.speculative.accept_length);
-    input.drafter->acceptance = sim::Acceptance::mean_length(usual.break_even_accept_length, 3);
-    CHECK(estimate_point(input).gain == Approx(1.0).epsilon(5e-3));
+    for (const double rate : {0.2, 1.0}) {
+        PointInput input = three_drafts();
+        input.load = {LoadKind::arrival_rate, rate};
+        const PointEstimate usual = estimate_point(input);
+        CAPTURE(rate);
+        REQUIRE(usual.load.problem.empty() == (rate < 1.0));  // of 1/s it is what either serves at most
+        REQUIRE(usual.gain > 1.05);
+        REQUIRE(usual.break_even_accept_length < usual.speculative.accept_length);
+        input.drafter->acceptance = sim::Acceptance::mean_length(usual.break_even_accept_length, 3);
+        CHECK(estimate_point(input).gain == Approx(1.0).epsilon(5e-3));
+    }
 }
 
 TEST_CASE("an estimate whose only draft cannot run says why") {

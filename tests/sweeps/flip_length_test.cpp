@@ -5,6 +5,7 @@
 
 #include "recommend_workloads.h"
 #include "sweeps/recommend.h"
+#include "sweeps/recommend_inside.h"
 
 namespace flip_length_test {
 
@@ -90,6 +91,68 @@ TEST_CASE("under arrivals both settle elsewhere when drafts are accepted less") 
     const double even = two.five.break_even_accept_length;
     REQUIRE(even < two.five.accept_length);
     CHECK(figure(two.five, even) == Approx(two.found.plain.objective).epsilon(2e-3));
+}
+
+TEST_CASE(
+    "of several runners-up the one that is as good at the longest accept length counts, if it is as good at any above 1") {
+    // At a length of t the best takes 3/t. With the same drafter, a rival that yields 1.4 of 3 tokens takes f·1.4/(1 + (t -
+    // 1)/5): as long where t = 2.4/(1.4·f - 0.6).
+    const auto flip = [](double same_drafter, double plain) {
+        Workload workload;
+        workload.objective = Objective::latency;
+        Recommendation found;
+        found.variants.resize(3);
+        std::vector<Prepared> prepared(3);
+        const auto candidate = [](std::size_t variant, int draft_tokens, double objective, double accept_length) {
+            Candidate one;
+            one.variant = variant;
+            one.draft_tokens = draft_tokens;
+            one.objective = objective;
+            one.accept_length = accept_length;
+            return one;
+        };
+        found.variants[0].origin.drafter = found.variants[1].origin.drafter = 0;
+        found.candidates = {candidate(0, 5, 1.0, 3.0)};
+        found.runners_up = {candidate(1, 1, same_drafter, 1.4), candidate(2, 0, plain, 1.0)};
+        return flip_length_of(found, prepared, workload);
+    };
+    struct Case {
+        double same_drafter, plain;
+        std::size_t variant;
+        double length;
+    };
+    for (const auto& [same_drafter, plain, variant, length] :
+         {Case{2.2 / 1.4, 2.5, 1, 1.5}, Case{2.2 / 1.4, 1.2, 2, 2.5}, Case{1.4 / 1.4, 1.2, 1, 3.0},
+          Case{1.8 / 1.4, 1.6, 1, 2.0}, Case{1.9 / 1.4, 1.6, 2, 1.875}, Case{3.1 / 1.4, 2.5, 2, 1.2}}) {
+        CAPTURE(same_drafter, plain);
+        const std::optional<FlipLength> found = flip(same_drafter, plain);
+        REQUIRE(found);
+        CHECK(found->variant == variant);
+        CHECK(found->accept_length == Approx(length).epsilon(1e-6));
+    }
+    CHECK_FALSE(flip(3.1 / 1.4, 3.0));  // plain decoding is as good where nothing is accepted
+    CHECK_FALSE(flip(3.1 / 1.4, 4.0));
+}
+
+TEST_CASE("a rival with another drafter keeps its figure when the best drafts are accepted less") {
+    Workload workload;
+    workload.objective = Objective::latency;
+    Recommendation found;
+    found.variants.resize(2);
+    found.variants[0].origin.drafter = 0;
+    found.variants[1].origin.drafter = 1;
+    found.candidates.resize(1);
+    found.candidates.front().draft_tokens = 5;
+    found.candidates.front().accept_length = 3.0;
+    found.candidates.front().objective = 1.0;
+    found.runners_up = found.candidates;
+    found.runners_up.front().variant = 1;
+    found.runners_up.front().accept_length = 2.0;
+    found.runners_up.front().objective = 1.25;
+    const std::vector<Prepared> prepared(2);
+    CHECK(flip_length_of(found, prepared, workload)->accept_length == Approx(3.0 / 1.25));
+    found.variants[1].origin.drafter = 0;  // 3/t = 1.25·2/(1 + (t - 1)/2)
+    CHECK(flip_length_of(found, prepared, workload)->accept_length == Approx(1.5).epsilon(1e-6));
 }
 
 TEST_CASE("drafts are wasted as far as they are not accepted") {

@@ -177,6 +177,56 @@ TEST_CASE("where plain decoding serves more, it is recommended, and the best tha
     CHECK(rejected->gain == Approx(found.most_rate->drafting->requests_per_second / found.most_rate->best));
 }
 
+TEST_CASE("beside plain decoding the drafts that serve the largest rate are named, of those that can be run") {
+    Workload workload = asked(12.0, {});
+    workload.limits.minimum_gain = 1e-3;
+    const Recommendation all = *recommend(workload, 1).recommendation;
+    CHECK_FALSE(all.flip);
+    REQUIRE(all.speculate);
+    CHECK_FALSE(all.most_rate->drafting);
+    // By variant the largest rate that drafts serve.
+    std::vector<double> most(workload.variants.size(), 0.0);
+    for (const Candidate& candidate : all.candidates) {
+        if (candidate.draft_tokens > 0) {
+            most[candidate.variant] = std::max(most[candidate.variant], candidate.requests_per_second);
+        }
+    }
+    REQUIRE(std::count(most.begin(), most.end(), 0.0) == 0);
+    workload.limits.minimum_gain = 50.0;
+    while (workload.variants.size() > 1) {
+        const Recommendation plain = *recommend(workload, 1).recommendation;
+        REQUIRE_FALSE(plain.speculate);
+        CHECK_FALSE(plain.flip);
+        REQUIRE(plain.most_rate->drafting);
+        const Candidate& drafting = *plain.most_rate->drafting;
+        const auto largest = static_cast<std::size_t>(std::max_element(most.begin(), most.end()) - most.begin());
+        CHECK(drafting.draft_tokens > 0);
+        CHECK(drafting.variant == largest);
+        CHECK(drafting.requests_per_second == Approx(most[largest]));
+        CHECK(drafting.gain == Approx(most[largest] / plain.most_rate->best));
+        const std::optional<RejectedDrafting> rejected = rejected_at_most_rate(plain);
+        CHECK(rejected->label == workload.variants[largest].labels.drafter + " with " +
+                                     workload.speculations[static_cast<std::size_t>(drafting.speculation)].label);
+        if (workload.variants[largest].untrained || std::count(most.begin(), most.end(), 0.0) == 1) {
+            break;
+        }
+        workload.variants[largest].untrained = true;
+        most[largest] = 0.0;
+    }
+    for (Variant& each : workload.variants) {
+        each.untrained = true;
+    }
+    CHECK_FALSE(recommend(workload, 1).recommendation->most_rate->drafting);
+}
+
+TEST_CASE("the largest rate is one of the whole traffic: where a context fits in no memory there is none") {
+    Workload workload = asked({}, {});
+    workload.traffic = traffic_from({{1.0, 1.0}}, {{1100.0, 1.0}, {1e7, 1.0}}, ShareOf::time, LoadKind::arrival_rate);
+    CHECK_FALSE(recommend(workload, 1).recommendation);
+    workload.traffic = traffic_from({{1.0, 1.0}}, {{1100.0, 1.0}}, ShareOf::time, LoadKind::arrival_rate);
+    CHECK(recommend(workload, 1).recommendation);
+}
+
 TEST_CASE("a rate that only drafts keep up with, and at which they break a limit, is left out for that limit") {
     Workload workload = asked(12.0, {});
     workload.limits.minimum_gain = 1e-3;
@@ -190,6 +240,135 @@ TEST_CASE("a rate that only drafts keep up with, and at which they break a limit
     const Recommendation found = *recommend(workload, 1).recommendation;
     REQUIRE(found.unserved.size() == 1);
     CHECK_THAT(found.unserved.front().reason, Catch::Contains("a TPOT of") && Catch::Contains("12.00 ms are allowed"));
+}
+
+TEST_CASE("at its largest rate a candidate is overrun where a full server holds it, and not where a limit on times does") {
+    for (const auto& [tpot, ttft] : questions) {
+        const Recommendation found = *recommend(asked(tpot, ttft), 1).recommendation;
+        for (const Candidate& candidate : found.candidates) {
+            const sim::CompiledRound round = sim::compile_round(found.variants[candidate.variant].setup);
+            const double full = most_arrivals(round, candidate.speculation, 1100.0);
+            CAPTURE(candidate.requests_per_second, full);
+            CHECK(candidate.overrun == (candidate.requests_per_second > 0.999999 * full));
+        }
+    }
+}
+
+TEST_CASE("a schedule that knows the recommended length alone gains as much, at the largest rates") {
+    Workload workload = asked(12.0, {});
+    workload.speculations = {sim::chains_up_to(4).front(), sim::chains_up_to(4).back()};
+    workload.variants.resize(1);
+    workload.variants.front().setup.speculations = workload.speculations;
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    REQUIRE(found.speculate);
+    const Candidate& best = found.candidates.front();
+    REQUIRE(best.gain > 1.2);
+    REQUIRE(std::abs(best.gain - found.schedule.speedup) > 0.1);  // of one user, at the same rate
+    CHECK(found.schedule.gain == Approx(best.gain).epsilon(1e-6));
+    // Where plain decoding serves no rate, it is the gain at this one.
+    const sim::CompiledRound round = sim::compile_round(found.variants[best.variant].setup);
+    workload.limits.time_per_token = 0.9 * sim::evaluate(round, {0, 1.0, 1100.0}).time_per_token;
+    const Recommendation alone = *recommend(workload, 1).recommendation;
+    REQUIRE(std::isinf(alone.candidates.front().gain));
+    CHECK(alone.schedule.gain == Approx(alone.schedule.speedup));
+}
+
+TEST_CASE("a ratio of largest rates that is just asked for is enough") {
+    Workload workload = asked(12.0, {});
+    const Recommendation free = *recommend(workload, 1).recommendation;
+    REQUIRE(free.speculate);
+    const Candidate& best = free.candidates.front();
+    workload.limits.minimum_gain = best.gain;
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    CHECK(found.speculate);
+    CHECK(found.candidates.front().speculation == best.speculation);
+    const auto drafting = [](const Candidate& candidate) { return candidate.draft_tokens > 0; };
+    CHECK(std::count_if(found.candidates.begin(), found.candidates.end(), drafting) == 1);
+    workload.limits.minimum_gain = best.gain * (1.0 + 1e-9);
+    CHECK_FALSE(recommend(workload, 1).recommendation->speculate);
+}
+
+TEST_CASE("of uncertain inputs a ratio of largest rates counts where both serve any, and stays what it is elsewhere") {
+    const Recommendation free = *recommend(asked({}, {}), 1).recommendation;
+    const sim::RoundSetup& setup = free.variants.front().setup;  // with a draft model that reads prompts, too
+    const sim::CompiledRound round = sim::compile_round(setup);
+    int without_plain = 0, without_drafts = 0;
+    const auto check = [&](const Workload& workload) {
+        const auto ratio = [&](const sim::CompiledRound& of, double otherwise) {
+            const double plain = most_rate(of, 0, workload), drafting = most_rate(of, 4, workload);
+            without_plain += plain == 0.0 && drafting > 0.0 ? 1 : 0;
+            without_drafts += plain > 0.0 && drafting == 0.0 ? 1 : 0;
+            return plain > 0.0 && drafting > 0.0 ? drafting / plain : otherwise;
+        };
+        Recommendation found = free;
+        Candidate& best = found.candidates.front();
+        best.variant = 0;
+        best.speculation = 4;
+        best.gain = ratio(round, 0.0);
+        REQUIRE(best.gain > 0.0);
+        const GainInterval interval = trust_of_most_rate(found, workload, {})->interval;
+        CHECK(interval.value == Approx(best.gain));
+        for (const UncertainRound& input : uncertain_rounds(setup)) {
+            const auto named = std::find_if(interval.inputs.begin(), interval.inputs.end(),
+                                            [&](const Sensitivity& each) { return each.input == input.input; });
+            REQUIRE(named != interval.inputs.end());
+            const double low = ratio(input.low, best.gain), high = ratio(input.high, best.gain);
+            CAPTURE(input.input);
+            CHECK(named->low == Approx(std::min(low, high)));
+            CHECK(named->high == Approx(std::max(low, high)));
+        }
+    };
+    Workload times = asked({}, {});  // TPOT: a little more bandwidth than assumed is missing, and plain decoding is too slow
+    times.limits.time_per_token = 1.02 * sim::evaluate(round, {0, 1.0, 1100.0}).time_per_token;
+    check(times);
+    CHECK(without_plain > 0);
+    Workload first = asked({}, {});  // TTFT: a prompt that two models read is too late
+    const auto alone = [&](int speculation) {
+        return under_load(round, speculation, {LoadKind::arrival_rate, 1e-6},
+                          settle(round, speculation, {LoadKind::arrival_rate, 1e-6}, 1100.0),
+                          sim::evaluate(round, {speculation, 1.0, 1100.0}))
+            .first_token;
+    };
+    REQUIRE(alone(4) > 1.05 * alone(0));
+    first.limits.time_to_first_token = 1.02 * alone(4);
+    check(first);
+    CHECK(without_drafts > 0);
+}
+
+TEST_CASE("errors of speed-ups count as those of an accept length, with which a rate is served") {
+    Workload workload = asked(12.0, {});
+    workload.variants.resize(1);
+    sim::RoundSetup& setup = workload.variants.front().setup;
+    setup.platform.stack.name = "vllm";
+    setup.acceptance.spread = 0.0;  // nothing else is unknown
+    const Recommendation found = *recommend(workload, 1).recommendation;
+    REQUIRE(found.speculate);
+    const Candidate& best = found.candidates.front();
+    const sim::CompiledRound round = sim::compile_round(found.variants[best.variant].setup);
+    const double length = round.row(best.speculation).accepted.length, speed_up = length / best.break_even_accept_length;
+    REQUIRE(speed_up > 1.1);
+    const auto with_ratio = [&](double ratio) {
+        MeasuredErrors::OfMode of_mode;
+        for (int level = 0; level < 5; ++level) {
+            for (int i = 0; i < 10; ++i) {
+                of_mode.speed_ups.push_back({{{"vllm", "h100-sxm", "dense"}, level}, std::to_string(i), ratio});
+            }
+        }
+        return trust_of_most_rate(found, workload, {{of_mode}, "a test"})->trust;
+    };
+    for (const double ratio : {0.9, 1.0, 1.2}) {
+        CAPTURE(ratio);
+        sim::CompiledRound other = round;
+        other.rows[static_cast<std::size_t>(best.speculation)].accepted.length = ratio * length;
+        const double rate = most_rate(other, best.speculation, workload);
+        const Trust trust = with_ratio(ratio);
+        REQUIRE(trust.measured);
+        CHECK(trust.measured->engine_low == Approx(rate / found.most_rate->plain).epsilon(1e-4));
+        CHECK(trust.measured->engine_high == Approx(rate / found.most_rate->plain).epsilon(1e-4));
+    }
+    // Ten deployments say little of an eleventh: 10/11 as far from a half as the shares of the ten.
+    CHECK(with_ratio(1.05 / speed_up).chances->pays == Approx(0.5 + 0.5 * 10.0 / 11.0));
+    CHECK(with_ratio(0.95 / speed_up).chances->pays == Approx(0.5 - 0.5 * 10.0 / 11.0));
 }
 
 }  // namespace most_rate_test

@@ -309,7 +309,7 @@ TEST_CASE("a load of which one request fits at a time is left out with the rate 
 
 TEST_CASE("trade-offs are priced at 1, 2, 4 and so on, up to four times the largest batch and at least 64") {
     Workload workload = llama_workload();
-    for (const double load : {4.0, 50.0}) {
+    for (const double load : {4.0, 60.0}) {
         workload.traffic.points = {{load, 1024, 1.0}};
         const Recommendation answer = *recommend(workload, 1).recommendation;
         std::map<std::size_t, std::vector<double>> batches;
@@ -318,7 +318,7 @@ TEST_CASE("trade-offs are priced at 1, 2, 4 and so on, up to four times the larg
         }
         REQUIRE(batches.size() == answer.variants.size());
         for (const auto& [variant, of_variant] : batches) {
-            REQUIRE(of_variant.size() == (load < 16.0 ? 7U : 8U));  // 64, or 128 of at most 200
+            REQUIRE(of_variant.size() == (load < 16.0 ? 7U : 8U));  // 64, or 128 of at most 240
             for (std::size_t i = 0; i < of_variant.size(); ++i) {
                 CHECK(of_variant[i] == std::pow(2.0, static_cast<double>(i)));
             }
