@@ -241,7 +241,7 @@ std::string diagnosis::defects_of(const DiagnosisInput& input) {
     const std::vector<runs::RunCell>& cells = input.accepted;
     std::string evidence;
     const auto take = [&](const std::string& sentence) {
-        if (!sentence.empty()) {
+        if (!sentence.empty() && evidence.find(sentence) == std::string::npos) {
             evidence += (evidence.empty() ? "" : " ") + sentence;
         }
     };
