@@ -77,13 +77,14 @@ std::vector<double> falling_gap(double before, double sum, int measured, int cou
 }
 
 /// The same sum, with the last position no lower than the mean of the gap that follows, where the shape alone would break what
-/// both lengths allow.
+/// both lengths allow: means that differ by rounding alone are equal.
 std::vector<double> levelled(std::vector<double> gap, double mean_of_next) {
+    constexpr double rounding = 1e-9;
     const double mean = std::accumulate(gap.begin(), gap.end(), 0.0) / static_cast<double>(gap.size());
-    const double last = gap.back();
-    if (last < mean_of_next && mean_of_next <= mean) {
+    const double last = gap.back(), least = std::min(mean_of_next, mean);
+    if (last < least && mean_of_next <= mean + rounding) {
         for (double& position : gap) {
-            position = mean + (position - mean) * (mean - mean_of_next) / (mean - last);
+            position = mean + (position - mean) * (mean - least) / (mean - last);
         }
     }
     return gap;
@@ -179,7 +180,7 @@ std::vector<double> Acceptance::positions_to(int depth) const {
     return result;
 }
 
-double Acceptance::position(int i) const { return i <= 0 ? 1.0 : positions_to(i).back(); }
+double Acceptance::position(int i) const { return positions_to(i).back(); }
 
 double Acceptance::accept_length(int draft_tokens) const {
     double length = 0.0;

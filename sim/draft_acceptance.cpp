@@ -16,11 +16,6 @@ const MeasuredShape* find_measured(const DraftAcceptance& acceptance, const Draf
 
 bool is_chain(const DraftTree& tree) { return tree.nodes() == tree.depth(); }
 
-const SequencesShape* independent_chains(const TreeShape& shape) {
-    const auto* sequences = std::get_if<SequencesShape>(&shape);
-    return sequences != nullptr && sequences->drafts > 1 ? sequences : nullptr;
-}
-
 /// From P(at least i accepted), i = 0 … depth.
 AcceptedTokens from_at_least(std::vector<double> at_least) {
     AcceptedTokens tokens;
@@ -131,7 +126,7 @@ std::string acceptance_problem(const DraftAcceptance& acceptance, const TreeShap
         return "acceptance was not measured with " + std::to_string(tree.nodes()) +
                " draft tokens, and its source says that other lengths say nothing about it";
     }
-    const bool known = is_chain(tree) || acceptance.siblings.ranks() > 0 || independent_chains(shape) != nullptr ||
+    const bool known = is_chain(tree) || acceptance.siblings.ranks() > 0 || std::holds_alternative<SequencesShape>(shape) ||
                        find_measured(acceptance, tree) != nullptr;
     return known
                ? ""
@@ -148,7 +143,7 @@ AcceptedTokens accepted_tokens(const DraftAcceptance& acceptance, const TreeShap
     if (is_chain(tree)) {
         return of_chain(acceptance.chain, tree.depth());
     }
-    const SequencesShape* sequences = independent_chains(shape);
+    const auto* sequences = std::get_if<SequencesShape>(&shape);  // several, as one is a chain
     if (sequences != nullptr && acceptance.siblings.ranks() == 0) {
         AcceptedTokens tokens = of_chain(independent_chains_bound(acceptance.chain, sequences->drafts, sequences->draft_tokens),
                                          sequences->draft_tokens);

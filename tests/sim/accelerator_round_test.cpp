@@ -234,4 +234,47 @@ TEST_CASE("A design that carries its board's name alone is the same platform as 
     CHECK_THROWS_WITH(accelerator("specmamba-vck19"), Catch::Contains("did you mean \"specmamba-vck190\""));
 }
 
+TEST_CASE("The passes of a turn are named by what they run, and are one operation each") {
+    const auto phases = [](Rollback rollback, int speculation) {
+        const CompiledRound round = compile_round(setup_on(accelerator("specmamba-vck190"), rollback));
+        std::vector<std::string> names;
+        for (const ExplainedPass& pass : explain(round, {speculation, 2.0, 512.0})) {
+            names.push_back(pass.phase);
+            CHECK(pass.shape.sequences == 1.0);
+            CHECK(pass.shape.logits == pass.shape.tokens);
+            REQUIRE(pass.operations.size() == 1);
+            CHECK(pass.operations.front().count == 1.0);
+            CHECK(pass.operations.front().share == 1.0);
+        }
+        return names;
+    };
+    using Names = std::vector<std::string>;
+    const Names of_chain = phases(Rollback::replay, 3), of_tree = phases(Rollback::replay, 9);
+    CHECK(of_chain == Names{"plain decoding", "draft, root", "draft, 1 token", "verify"});
+    CHECK(of_tree == Names{"plain decoding", "draft, root", "draft, 3 tokens", "verify"});
+    CHECK(phases(Rollback::recompute, 9) == Names{"plain decoding", "draft, root", "draft, 3 tokens after 1", "verify"});
+}
+
+TEST_CASE("A board is asked for what one token needs, a tree for what it needs beyond; without URAMs all is in BRAM") {
+    RoundSetup setup = setup_on(accelerator("specmamba-vck190"));
+    fpga::Board& board = setup.platform.accelerator->board;
+    const auto needs = [&](double tokens, bool has_urams) {
+        return fpga::total_use(
+            setup.platform.accelerator->design,
+            {fpga::shape_of(setup.target), tokens, fpga::Backtracking::hybrid, fpga::shape_of(model("mamba2-370m"))},
+            has_urams);
+    };
+    board.resources = needs(1.0, true);
+    CHECK(problems_of(setup).empty());
+    const CompiledRound round = compile_round(setup);
+    CHECK(round.rows[0].problem.empty());
+    CHECK_THAT(round.rows[1].problem, Catch::Contains("design specmamba-vck190 needs"));
+    board.resources.bram18s -= 1.0;
+    CHECK_THAT(problems_of(setup).front(), Catch::Contains("1 more than the"));
+    setup.platform.accelerator->design.fabric.fixed.urams = 0.0;  // what is besides units and buffers
+    board.resources = needs(1.0, false);
+    REQUIRE(board.resources.urams == 0.0);
+    CHECK(problems_of(setup).empty());
+}
+
 }  // namespace accelerator_round_test

@@ -115,7 +115,7 @@ TEST_CASE("a per-position vector sums, and continues where it ends, flagged") {
 }
 
 TEST_CASE("stated positions are what they are, to the last digit") {
-    const std::vector<double> stated = {0.605, 0.361, 0.233, 0.162, 0.118, 0.09, 0.07};
+    const std::vector<double> stated = {0.95, 0.49, 0.233, 0.162, 0.118, 0.09, 0.07};
     for (std::size_t known = 1; known <= stated.size(); ++known) {
         const Acceptance acceptance = Acceptance::per_position({stated.begin(), stated.begin() + static_cast<long>(known)});
         for (std::size_t i = 1; i <= known; ++i) {
@@ -238,6 +238,74 @@ TEST_CASE("lengths that go together are kept, however steep the gap before them"
     CHECK(curve.accept_length(16) == Approx(12.84));
     CHECK(curve.position(8) == Approx(0.73));
     CHECK(curve.problems().empty());
+}
+
+TEST_CASE("gains that rise become their mean, however many they are") {
+    // Gains of 0.5, 0.4 and 0.9: the last two pool to 0.65, and all three to 0.6. Then 0.7 more after them pools to 2.5/4.
+    const Acceptance three = Acceptance::curve({{1, 1.5}, {2, 1.9}, {3, 2.8}});
+    const Acceptance four = Acceptance::curve({{1, 1.5}, {2, 1.9}, {3, 2.8}, {4, 3.5}});
+    for (int i = 1; i <= 3; ++i) {
+        CHECK(three.position(i) == Approx(0.6));
+        CHECK(four.position(i) == Approx(0.625));
+    }
+    CHECK(four.position(4) == Approx(0.625));
+    // Two pools of two: 0.4 and 0.8 have 0.6 each, and so have 0.3 and 0.9 after them.
+    CHECK(Acceptance::curve({{1, 1.4}, {2, 2.2}, {3, 2.5}, {4, 3.4}}).position(2) == Approx(0.6));
+    CHECK(Acceptance::curve({{1, 1.4}, {2, 2.2}, {3, 2.5}, {4, 3.4}}).accept_length(4) == Approx(3.4));
+}
+
+TEST_CASE("as many accepted at each further draft: every position is the same") {
+    const Acceptance one_by_one = Acceptance::curve({{1, 1.5}, {2, 2.0}, {3, 2.5}});
+    CHECK(one_by_one.position(1) == 0.5);
+    CHECK(one_by_one.position(3) == 0.5);
+    // Beyond equal positions it goes on with their mean rate, not with the last one, which is 1.
+    const Acceptance flat = Acceptance::per_position({0.8, 0.8});
+    CHECK(flat.position(3) == Approx(0.8 * std::sqrt(0.8) * std::pow(1.5, -measured_fall)));
+    CHECK(flat.moved(1.0, 0.5).position(2) ==
+          Approx(rate_of_log_odds(log_odds(0.8) + 0.5) * rate_of_log_odds(std::log(9999.0) + 0.5)));
+}
+
+TEST_CASE("as many accepted at each draft of two gaps: every position is the same") {
+    const Acceptance in_gaps = Acceptance::curve({{8, 7.0}, {16, 13.0}});
+    CHECK(in_gaps.accept_length(8) == Approx(7.0));
+    CHECK(in_gaps.position(1) == Approx(0.75));
+    CHECK(in_gaps.position(16) == Approx(0.75));
+}
+
+TEST_CASE("an uncertain accept length is an uncertain rate") {
+    const auto odds = [](double rate) { return std::log(rate / (1.0 - rate)); };
+    // One draft: the rate is the length less 1, here 0.6 give or take 1.2816·0.1, beside what runs differ by (0.06).
+    const double half = 0.5 * (odds(0.6 + 0.12816) - odds(0.6 - 0.12816));
+    CHECK(spread_of_counts(1.6, 0.1, 1.0) == Approx(std::hypot(0.06, half)).epsilon(1e-9));
+    // Two drafts: 1 + α + α² = length.
+    const auto rate = [](double length) { return 0.5 * (std::sqrt(4.0 * length - 3.0) - 1.0); };
+    const double of_two = 0.5 * (odds(rate(2.0 + 0.12816)) - odds(rate(2.0 - 0.12816)));
+    CHECK(spread_of_counts(2.0, 0.1, 2.0) == Approx(std::hypot(0.06, of_two)).epsilon(1e-9));
+    // Where the lower end would be less than one token, it is a rate of 0, which is kept off it as 1 is.
+    CHECK(spread_of_counts(1.05, 0.1, 1.0) ==
+          Approx(std::hypot(0.06, 0.5 * (odds(0.05 + 0.12816) + std::log(9999.0)))).epsilon(1e-9));
+    CHECK(log_odds(0.0) == Approx(-std::log(9999.0)));
+    CHECK(log_odds(1.0) == Approx(std::log(9999.0)));
+    CHECK(log_odds(0.75) == Approx(std::log(3.0)));
+    CHECK(rate_of_log_odds(std::log(3.0)) == Approx(0.75));
+    CHECK(spread_of(AcceptanceOrigin::kind_of_drafter) == spread_of(AcceptanceOrigin::other_target));
+}
+
+TEST_CASE("what is accepted always, never or as often as before is an acceptance") {
+    CHECK(Acceptance::per_position({1.0, 1.0, 0.5, 0.5, 0.0}).problems().empty());
+    CHECK(Acceptance::geometric(0.0).problems().empty());
+    CHECK(Acceptance::geometric(1.0).problems().empty());
+    CHECK(Acceptance::falling(1.2).problems().size() == 1);  // a rate that is stated, not found for a length
+    CHECK(Acceptance::mean_length(1.95, 1.0).problems().empty());
+    CHECK_THAT(Acceptance::per_position({0.5, 0.4, 0.6}).problems().front(),
+               Catch::Contains("position 3 exceeds the one before it"));
+    CHECK_THAT(Acceptance::per_position({0.5, -0.1}).problems().front(), Catch::Contains("at position 2 must lie between"));
+    // Scaled, it still is one: no rate above 1, nor one that rises above what was found.
+    CHECK(Acceptance::geometric(0.6).scaled(2.0).problems().empty());
+    CHECK(Acceptance::falling(0.8).scaled(2.0).position(2) == Approx(std::pow(2.0, -measured_fall)));
+    const Acceptance nearly_all = Acceptance::mean_length(4.95, 4.0);
+    CHECK(nearly_all.scaled(2.0).accept_length(4) == Approx(4.95));
+    CHECK(nearly_all.accept_length(-1) == 1.0);
 }
 
 }  // namespace acceptance_test

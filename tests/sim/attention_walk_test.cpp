@@ -51,4 +51,10 @@ TEST_CASE("a walk is as efficient as a multiprocessor of another device lets it 
     CHECK(walk_efficiency(walk_at(0.7, peak, 142.0), peak, 142.0) == Approx(0.7));
 }
 
+TEST_CASE("blocks wait for each other on a single multiprocessor, or where their number is not known") {
+    CHECK(walks({3.0, 4.0, 65.0, 5.0, 128.0, Bytes(1.0)}, 1.0) == 24.0);
+    CHECK(walks({3.0, 4.0, 65.0, 5.0, 128.0, Bytes(1.0)}, 0.0) == 24.0);
+    CHECK(walks({3.0, 4.0, 65.0, 5.0, 128.0, Bytes(1.0)}, 48.0) == 1.0);
+}
+
 }  // namespace attention_walk_test

@@ -111,4 +111,18 @@ TEST_CASE("laws of chunk kernels carry over where engines run the same ones") {
     CHECK(device("a30").calibration->chunk_scan_law("vllm", false) == nullptr);
 }
 
+TEST_CASE("what is not stated of a scan is one sequence of one head on one multiprocessor") {
+    ChunkScan shape;
+    shape.tokens = 100.0;
+    ChunkScanDevice device;
+    device.bandwidth = BytesPerSecond(1.0);
+    // 10 + 2·100 by heads, which are longer than no chain.
+    ChunkScanLaw law;
+    law.startup = Seconds(10.0);
+    law.per_head = Seconds(2.0);
+    CHECK(time_of(law, shape, device).value() == 210.0);
+    device.multiprocessors = 0.0;  // unknown: as one
+    CHECK(time_of(law, shape, device).value() == 210.0);
+}
+
 }  // namespace chunk_scan_test

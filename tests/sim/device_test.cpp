@@ -130,4 +130,53 @@ TEST_CASE("all broken constraints come at once", "[sim]") {
     CHECK(problems_of(stack).size() == 4);  // name, title, host_launch, launch_factor
 }
 
+TEST_CASE("a bandwidth that is too high is told in the terms of the device", "[sim]") {
+    const auto text = [](DeviceKind kind) {
+        Device device = plain_device();
+        device.kind = kind;
+        device.peak[0] = FlopsPerSecond(0.3e12);
+        REQUIRE(problems_of(device).size() == 1);
+        return problems_of(device).front();
+    };
+    CHECK_THAT(text(DeviceKind::gpu), Catch::Contains("makes 0.15") && Catch::Contains("but a GPU makes at least 2;"));
+    CHECK_THAT(text(DeviceKind::cpu), Catch::Contains("makes 0.15") && Catch::Contains("but a CPU makes at least 0.2;"));
+    Device no_bandwidth = plain_device();
+    no_bandwidth.bandwidth = BytesPerSecond(0.0);
+    CHECK(problems_of(no_bandwidth).size() == 2);  // it must be above zero, and memory would never be read; peaks say nothing
+}
+
+TEST_CASE("what a device draws idle, while it serves and at most goes together", "[sim]") {
+    const auto wrong = [](double idle, double active, double board, double limit = 0.0) {
+        Device device = plain_device();
+        device.idle_power = Watts(idle);
+        device.active_power = Watts(active);
+        device.board_power = Watts(board);
+        device.power_limit = Watts(limit);
+        return problems_of(device).size();
+    };
+    CHECK(wrong(50.0, 0.0, 0.0) == 0);
+    CHECK(wrong(50.0, 100.0, 0.0) == 0);  // the board's power is unknown
+    CHECK(wrong(50.0, 100.0, 150.0) == 0);
+    CHECK(wrong(50.0, 100.0, 149.0) == 1);
+    CHECK(wrong(50.0, 100.0, 149.0, 149.0) == 0);  // a limit that holds cuts what it draws
+    CHECK(wrong(150.0, 10.0, 150.0) == 1);         // said once: idle_power is not below board_power
+    CHECK(wrong(0.0, 100.0, 150.0) == 1);          // beside what?
+    CHECK(wrong(0.0, 0.0, 1e5) == 0);
+    CHECK(wrong(0.0, 0.0, 1.01e5) == 1);
+    CHECK(wrong(1e5, 0.0, 0.0) == 0);
+    CHECK(wrong(1.01e5, 0.0, 0.0) == 1);
+}
+
+TEST_CASE("a single point of power is that of its limit, and of every lower one", "[sim]") {
+    Device device = plain_device();
+    device.power_limits = {{Watts(200.0), 0.8, 0.5}};
+    CHECK(under_power_limit(device, Watts(200.0)).bandwidth.value() == Approx(0.8 * 2e12));
+    CHECK(under_power_limit(device, Watts(200.0)).peak[0].value() == Approx(0.5 * 20e12));
+    CHECK(under_power_limit(device, Watts(201.0)).bandwidth.value() == Approx(2e12));
+    CHECK(under_power_limit(device, Watts(201.0)).peak[0].value() == Approx(20e12));
+    device.power_limits = {PowerPoint{Watts(200.0)}};  // what is not stated is not lost
+    CHECK(under_power_limit(device, Watts(200.0)).bandwidth.value() == 2e12);
+    CHECK(under_power_limit(device, Watts(200.0)).peak[0].value() == 20e12);
+}
+
 }  // namespace device_test

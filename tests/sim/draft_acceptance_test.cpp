@@ -116,4 +116,52 @@ TEST_CASE("a drafter drafts up to the most that it is said to draft") {
     CHECK(problem(4) == "the drafter drafts at most 3 tokens, not 4");
 }
 
+TEST_CASE("where nothing is left for siblings, or nobody arrives, siblings add nothing") {
+    // A first choice that is always right beside others.
+    DraftAcceptance sure(Acceptance::geometric(0.8));
+    sure.siblings = RankAcceptance({1.0, 0.0});
+    CHECK(accepted(sure, BranchingShape{{2}}).length == Approx(1.8));
+    // Nobody arrives on the second level: the third is as empty.
+    DraftAcceptance stops(Acceptance::per_position({0.5, 0.0, 0.0}));
+    stops.siblings = RankAcceptance({1.0, 0.0});
+    const AcceptedTokens tokens = accepted(stops, BranchingShape{{2, 2, 1}});
+    CHECK(tokens.length == Approx(1.5));
+    CHECK(tokens.exactly[1] == Approx(0.5));
+    CHECK(tokens.ends_at_leaf == 0.0);
+}
+
+TEST_CASE("figures of few digits do not make siblings accepted more than always") {
+    DraftAcceptance acceptance(Acceptance::geometric(0.5));
+    acceptance.siblings = RankAcceptance({0.5, 0.5000008});  // which sum to 1 up to what is rounded
+    REQUIRE(acceptance.problems().empty());
+    CHECK(accepted(acceptance, BranchingShape{{2}}).length <= 2.0);
+}
+
+TEST_CASE("a measured length of a shape lies between one token and a token a level, scaled or not") {
+    const TreeShape shape = BranchingShape{{2, 2}};
+    DraftAcceptance acceptance(Acceptance::geometric(0.5));
+    const auto with = [&](double length) {
+        acceptance.measured = {{build_tree(shape, {}), length}};
+        return acceptance;
+    };
+    CHECK(with(1.0).problems().empty());
+    CHECK(with(3.0).problems().empty());
+    CHECK(with(0.99).problems().size() == 1);
+    CHECK(with(3.01).problems().size() == 1);
+    CHECK(with(2.5).scaled(10.0).measured.front().accept_length == 3.0);
+    CHECK(accepted(with(2.5).scaled(0.0), shape).length == Approx(1.0).margin(1e-9));
+}
+
+TEST_CASE("where only what was measured counts, no other shape is priced, but decoding alone is") {
+    DraftAcceptance acceptance(Acceptance::geometric(0.5));
+    acceptance.only_measured = true;
+    acceptance.measured = {{build_tree(ChainShape{4}, {}), 2.5}};
+    const auto problem = [&](int drafts) {
+        return acceptance_problem(acceptance, ChainShape{drafts}, build_tree(ChainShape{drafts}, {}));
+    };
+    CHECK(problem(0).empty());
+    CHECK(problem(4).empty());
+    CHECK(problem(3).find("was not measured with 3 draft tokens") != std::string::npos);
+}
+
 }  // namespace draft_acceptance_test

@@ -54,4 +54,28 @@ TEST_CASE("kinds of requests count as often as drafters were measured on them") 
     CHECK(effects.kinds_of_requests(0) == 2);
 }
 
+TEST_CASE("effects of drafters and of requests that were put in are found, whoever was measured on what") {
+    const auto row = [](const char* category, double odds, const char* source) {
+        double least = 1.0, most = 5.0;  // the length that has these odds, by halving
+        for (int i = 0; i < 60; ++i) {
+            (odds_of(0.5 * (least + most)) < odds ? least : most) = 0.5 * (least + most);
+        }
+        return chain_of_four(category, least, source);
+    };
+    // Drafters of 0.2, -0.5 and 1.5, chat 0.5 above the mean and code 0.5 below; one was measured on both.
+    MeasuredAcceptance derived = row("chat", 3.0, "derived from another"), tree = row("chat", 3.0, "a");
+    tree.shape = "branching 2,2";
+    const DrafterEffects effects({{"eagle3", "target", {row("chat", 0.7, "a"), row("code", -0.3, "a"), derived, tree}},
+                                  {"eagle3", "target", {row("code", -1.0, "b")}},
+                                  {"eagle3", "target", {row("chat", 2.0, "c")}},
+                                  {"mtp", "target", {derived}}});
+    CHECK(effects.move(1, 1.0, false) == Approx(0.5).epsilon(1e-6));
+    CHECK(effects.move(2, 1.0, false) == Approx(-0.5).epsilon(1e-6));
+    CHECK(effects.move(0, 1.0, false) == Approx(0.0).margin(1e-6));
+    CHECK(effects.move(0, 0.25, true) == Approx(0.75 * (0.5 - 0.2)).epsilon(1e-6));
+    CHECK(effects.move(1, 0.25, false) == Approx(0.75 * (0.85 + 0.5) + 0.5).epsilon(1e-6));
+    CHECK(effects.kinds_of_requests(0) == 2);
+    CHECK(effects.kinds_of_requests(3) == 0);  // nobody ran it
+}
+
 }  // namespace drafter_effects_test

@@ -128,4 +128,27 @@ TEST_CASE("the scatter of popularity is that of the power law") {
     CHECK(popularity_scatter(2.0, 1.0) == Approx(0.625 / (0.75 * 0.75) - 1.0));
 }
 
+TEST_CASE("the popular experts are a tenth of all, one at least, and as popular as the power law says in the mean") {
+    // 1/place: of 8 experts the first is popular, the others 1/2 … 1/8 have (H_8 − 1)/7 in the mean.
+    const double others = (1.0 / 2 + 1.0 / 3 + 1.0 / 4 + 1.0 / 5 + 1.0 / 6 + 1.0 / 7 + 1.0 / 8) / 7.0;
+    const ExpertPopularity of_eight = popularity_of(8.0, 2.0, 1.0);
+    CHECK(of_eight.hot_share == 1.0 / 8.0);
+    CHECK(of_eight.log_miss_hot / of_eight.log_miss == Approx(1.0 / others));
+    // A token leaves 6 of 8 untouched.
+    CHECK(0.125 * std::exp(of_eight.log_miss_hot) + 0.875 * std::exp(of_eight.log_miss) == Approx(0.75));
+    CHECK(popularity_of(4.0, 1.0, 0.5).hot_share == 0.25);
+    const ExpertPopularity of_thirty = popularity_of(30.0, 4.0, 2.0);
+    CHECK(of_thirty.hot_share == 0.1);
+    double first = 0.0, rest = 0.0;
+    for (int place = 1; place <= 30; ++place) {
+        (place <= 3 ? first : rest) += 1.0 / (place * place);
+    }
+    CHECK(of_thirty.log_miss_hot / of_thirty.log_miss == Approx(first / 3.0 / (rest / 27.0)));
+    // All of them, by a rate that is a number.
+    for (const double skew : {0.0, 0.7}) {
+        CHECK(std::isfinite(popularity_of(8.0, 8.0, skew).log_miss));
+        CHECK(std::exp(popularity_of(8.0, 8.0, skew).log_miss) == 0.0);
+    }
+}
+
 }  // namespace expert_popularity_test

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "setups.h"
 #include "sim/kernel_pricing.h"
 #include "sim/operations.h"
@@ -101,6 +103,39 @@ TEST_CASE("MLX and ExLlamaV3 store as many bits as their names say") {
     const Precision exl3 = exl3_precision(4.05, NumberFormat::fp16);
     CHECK(exl3.weights.per_element().value() == Approx(4.05 / 8.0));
     CHECK(exl3.embeddings == Storage{NumberFormat::fp16});
+}
+
+TEST_CASE("files of a type of ik_llama.cpp are of that type throughout, but for embeddings and the LM head") {
+    const Precision narrow = *gguf_precision("iq2_k"), wide = *gguf_precision("iq5_ks");
+    CHECK(narrow.weights == ggml_type_named("iq2_k")->storage());
+    CHECK(narrow.embeddings == ggml_type_named("iq4_k")->storage());
+    CHECK(wide.embeddings == ggml_type_named("iq5_ks")->storage());
+    CHECK(weight_format(wide, "output: LM head", wide.embeddings).storage == ggml_type_named("iq6_k")->storage());
+    // From Q6_0, the first of its types, to the last; and no type of llama.cpp that no file is named after.
+    CHECK(gguf_precision("q6_0"));
+    CHECK(gguf_precision("iq2_kl"));
+    CHECK_FALSE(gguf_precision("i32"));
+    const std::vector<std::string> names = gguf_names();
+    CHECK(std::count(names.begin(), names.end(), "q6_0") == 1);
+    CHECK(std::count(names.begin(), names.end(), "ud-q4_k_xl") == 1);
+    CHECK(std::count(names.begin(), names.end(), "f16") == 0);
+}
+
+TEST_CASE("experts have a third of their matrices in the type of what leads down") {
+    // Half of the layers of q4_k_m have these in q6_k: 4.5 + (6.5625 - 4.5)/2/3 bits.
+    CHECK(gguf_precision("q4_k_m")->experts.element_bits() == Approx(4.5 + 2.0625 / 6.0));
+    CHECK(gguf_precision("q4_0")->experts.element_bits() == 4.5);
+}
+
+TEST_CASE("numbers that stand alone are no blocks, and are multiplied as they are") {
+    for (const auto& [name, format] :
+         {std::pair{"f32", NumberFormat::fp32}, {"f16", NumberFormat::fp16}, {"bf16", NumberFormat::bf16}}) {
+        CHECK_FALSE(ggml_type_named(name)->is_quantised());
+        CHECK(ggml_type_named(name)->math() == format);
+    }
+    CHECK(ggml_type_named("q8_0")->is_quantised());
+    CHECK(ggml_type_named("q8_0")->math() == NumberFormat::int8);
+    CHECK(ggml_type_of(200) == nullptr);  // F32 with rows interleaved, which there is not
 }
 
 }  // namespace ggml_types_test

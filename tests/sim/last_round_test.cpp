@@ -78,4 +78,20 @@ TEST_CASE("answers of two tokens take a round for the second, whatever is drafte
           Approx((estimate.draft + estimate.verify + estimate.rollback + estimate.host) / estimate.autoregressive));
 }
 
+TEST_CASE("where every round yields as many tokens, answers keep what whole rounds leave them") {
+    AcceptedTokens eight;  // seven drafts, always accepted
+    eight.exactly = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0};
+    eight.length = 8.0;
+    CHECK(kept_share(eight, 9.0) == Approx(1.0));          // one round
+    CHECK(kept_share(eight, 10.0) == Approx(9.0 / 16.0));  // two
+    CHECK(kept_share(eight, 64.0) == Approx(63.0 / 64.0));
+    // From 64 further tokens on by the mean excess of rounds that end anywhere: half of the 7 beyond the first.
+    CHECK(kept_share(eight, 65.0) == Approx(64.0 / (64.0 + 3.5)));
+    // One draft that is accepted half of the time: two tokens take 1 + 1/2 rounds of 1.5.
+    AcceptedTokens half;
+    half.exactly = {0.5, 0.5};
+    half.length = 1.5;
+    CHECK(kept_share(half, 3.0) == Approx(2.0 / (1.5 * 1.5)));
+}
+
 }  // namespace last_round_test
