@@ -75,6 +75,7 @@ TEST_CASE("experts and operations in steps of rows leave room for roundings") {
     OperationCost experts = rows_alone();
     experts.expert_count = 4.0;
     experts.log_miss = std::log1p(-0.25);
+    experts.bytes.per_token = Bytes(1.0);
     for (const CompiledPass& pass : {pass_of(experts, testing::unit_rates()), pass_of(rows_alone(), with_rule(RowSteps{})),
                                      pass_of(rows_alone(), with_rule(RowCosts{}))}) {
         const PassBounds bounds = from_to(pass, 3.0, 3.0);
@@ -82,6 +83,8 @@ TEST_CASE("experts and operations in steps of rows leave room for roundings") {
         CHECK(bounds.most.device > totals_of(pass, {3.0}).device);
         CHECK(bounds.least.flops < Flops(3.0));
         CHECK(bounds.most.flops > Flops(3.0));
+        CHECK(bounds.least.bytes <= totals_of(pass, {3.0}).bytes);
+        CHECK(bounds.most.bytes >= totals_of(pass, {3.0}).bytes);
         check_times(bounds, 3.0, 3.0);
     }
 }
@@ -188,17 +191,17 @@ TEST_CASE("the cheapest and the dearest rows of a curve lie at its bends or at t
 
 TEST_CASE("rows of a curve are those of one expert that is touched") {
     OperationCost experts = rows_alone();
-    experts.expert_count = 4.0;
+    experts.expert_count = 8.0;
     experts.log_miss = std::log1p(-0.25);
     RowCosts costs;
     costs.rows.per_row = 1.0;
     costs.first = 3.0;
     costs.slope = 0.5;
-    // One token touches one of four experts, m touch 4·(1 - 0.75^m). Of r rows each costs (3 + (r - 1)/2)/r, the first at
+    // One token touches two of eight experts, m touch 8·(1 - 0.75^m). Of r rows each costs (3 + (r - 1)/2)/r, the first at
     // least 3.
     const auto cost_of = [](double tokens) {
-        const double touched = 4.0 * (1.0 - std::pow(0.75, std::max(tokens, 1.0)));
-        const double rows = std::max(1.0, tokens / touched);
+        const double touched = 8.0 * (1.0 - std::pow(0.75, std::max(tokens, 1.0)));
+        const double rows = std::max(1.0, 2.0 * tokens / touched);
         return (3.0 + 0.5 * (rows - 1.0)) / rows;
     };
     const CompiledPass pass = pass_of(experts, with_rule(costs));
