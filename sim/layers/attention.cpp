@@ -143,9 +143,7 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     // Keys and values of a head that several ranks need are computed on each of them, so the local width is not out / ranks.
     const double total_out = of_query * query_heads + of_key_and_value * kv_heads;
     const double local_out = of_query * local_query_heads + of_key_and_value * local_kv_heads;
-    LayerContext whole = context;
-    whole.ranks = 1.0;
-    Operation qkv = linear(whole, "qkv projection", input, local_out, attention.qkv_bias, Cut::none);
+    Operation qkv = linear(context, "qkv projection", input, local_out, attention.qkv_bias, Cut::none);
     qkv.weight_elements = input * total_out + (attention.qkv_bias ? total_out : 0.0) +
                           static_cast<double>(attention.query_key_norm) + (attention.learned_sinks ? query_heads : 0.0);
     qkv.active_elements = qkv.weight_elements;

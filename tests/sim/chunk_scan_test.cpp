@@ -1,6 +1,8 @@
 // Does the law of prompts of delta rules follow its definition, does it price them, and where does it carry over to?
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "operation_time.h"
 #include "setups.h"
 #include "sim/chunk_scan.h"
@@ -123,6 +125,25 @@ TEST_CASE("what is not stated of a scan is one sequence of one head on one multi
     CHECK(time_of(law, shape, device).value() == 210.0);
     device.multiprocessors = 0.0;  // unknown: as one
     CHECK(time_of(law, shape, device).value() == 210.0);
+}
+
+TEST_CASE("laws of chunk kernels overlap from not at all to wholly, and are given once for an engine and a rule") {
+    const auto problems = [](auto change) {
+        Calibration calibration;
+        calibration.kernels = {{KernelClass::gemm, NumberFormat::bf16, KernelLaw{}}};
+        calibration.chunk_scans = {example(), example()};
+        calibration.chunk_scans.back().family = "sglang";
+        change(calibration.chunk_scans.front());
+        return problems_of(calibration).size();
+    };
+    for (const auto& [overlap, wrong] : {std::pair{0.0, 0}, {1.0, 0}, {1.01, 1}, {-0.01, 1}, {std::nan(""), 1}}) {
+        CHECK(problems([&](ChunkScanLaw& law) { law.overlap = overlap; }) == static_cast<std::size_t>(wrong));
+    }
+    CHECK(problems([](ChunkScanLaw& law) { law.family = "sglang"; }) == 2);
+    CHECK(problems([](ChunkScanLaw& law) {
+              law.family = "sglang";
+              law.by_channel = true;
+          }) == 0);
 }
 
 }  // namespace chunk_scan_test

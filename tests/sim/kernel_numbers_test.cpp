@@ -66,6 +66,13 @@ TEST_CASE("a fit looks for a time up to a second, and for shares of a data sheet
     for (const std::string_view name : {"row_tile", "least_tile", "tile_columns", "workers"}) {
         CHECK(parameter(name).most == 4096.0);
     }
+    // A row that pads a tile costs a row at least, and one worker there is; wide heads and rings over more ranks reach a few
+    // times as much at most.
+    CHECK(parameter("padding").least == 1.0);
+    CHECK(parameter("workers").least == 1.0);
+    CHECK(parameter("wide_head_share").most == 2.0);
+    CHECK(parameter("ring_scale_4").most == 4.0);
+    CHECK(parameter("ring_scale_8").most == 4.0);
 }
 
 }  // namespace kernel_numbers_test

@@ -199,4 +199,38 @@ TEST_CASE("rates are moved in log-odds, position by position") {
     CHECK(rate_log_odds({{2, 1.75}}, 2) == Approx(0.0).margin(1e-9));
 }
 
+TEST_CASE("at a measured batch the accept lengths are all those measured there, however few others were") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 3, 2.2), measured("code", 3, 0.0), measured("code", 3, 2.6)};
+    rows[0].batch = 1.0;
+    rows[1].batch = 4.0;
+    rows[1].per_position = {0.8, 0.5, 0.3};
+    rows[2].batch = 16.0;
+    const auto length = [&](double batch, int draft_tokens) {
+        return acceptance_of_traffic(rows, {{}, {}, "", {}, batch}).chain.accept_length(draft_tokens);
+    };
+    CHECK(length(4.0, 1) == Approx(1.8));
+    CHECK(length(4.0, 2) == Approx(2.3));
+    CHECK(length(4.0, 3) == Approx(2.6));
+    CHECK(length(2.0, 3) == Approx(2.4));  // half way in the logarithm, at the length that both have
+    rows.pop_back();                       // the largest, and the smallest, of the batches
+    CHECK(length(4.0, 1) == Approx(1.8));
+    rows[0].batch = 64.0;
+    CHECK(length(4.0, 1) == Approx(1.8));
+}
+
+TEST_CASE("acceptance that was measured at one load does not differ with it, and requests of a mix are of no kind") {
+    std::vector<MeasuredAcceptance> rows = {measured("code", 2, 2.4), measured("chat", 2, 1.6)};
+    rows[0].batch = rows[1].batch = 8.0;
+    CHECK(acceptance_of_traffic(rows, {{}, {}, "", 2000.0, 4.0, true}).remarks.empty());
+    const AcceptanceOfTraffic mix = acceptance_of_traffic({measured("mixed", 2, 2.0)}, {});
+    CHECK(mix.kinds.count == 1);
+    CHECK(mix.kinds.variance == 0.0);
+    CHECK(mix.chain.accept_length(2) == Approx(2.0));
+    CHECK(mean_lengths({measured("code", 0, 1.0)}).empty());  // of no draft there is no length
+    // Behind a position that is never reached nothing is, however rates are moved.
+    const Acceptance moved = with_rates_moved(Acceptance::per_position({0.5, 0.0, 0.0}), std::log(4.0));
+    CHECK(moved.position(1) == Approx(0.8));
+    CHECK(moved.position(3) == Approx(0.0).margin(1e-6));
+}
+
 }  // namespace measured_acceptance_test

@@ -6,6 +6,7 @@
 
 #include "grid_points.h"
 #include "setups.h"
+#include "sim/constants.h"
 #include "sim/measured_loads.h"
 #include "sim/round_bounds.h"
 #include "sim/round_grid.h"
@@ -228,6 +229,63 @@ TEST_CASE("a box of more than one point leaves room for roundings in either dire
     const LoadFactorBounds contexts = one.over(4, 4, 1000, 2000, 0);
     CHECK(contexts.most.plain > one.at(4, 1000, 0).plain);
     CHECK(contexts.most.plain == Approx(1.2).epsilon(1e-9));
+}
+
+TEST_CASE("several runs of one load count alike, whatever their order") {
+    const std::vector<MeasuredLoad> one =
+        distinct_loads({load(8, 1000, 3, 1.0), load(8, 1000, 3, 2.0), load(8, 1000, 3, 4.0), load(8, 1000, 3, 16.0)});
+    REQUIRE(one.size() == 1);
+    CHECK(one.front().ratio == Approx(std::pow(128.0, 0.25)));
+    std::vector<MeasuredLoad> timed = {load(8, 1000, 3, 1.0), load(8, 1000, 3, 1.0), load(8, 1000, 3, 1.0)};
+    timed[1].measured = Seconds(2.0);
+    timed[2].measured = Seconds(4.0);
+    CHECK(distinct_loads(timed).front().measured.value() == Approx(2.0));
+}
+
+TEST_CASE("as many loads as are kept stay apart; of more, neighbours become one, no farther apart than need be") {
+    const auto kept = [](int count, double distance) {
+        std::vector<MeasuredLoad> loads;
+        for (int i = 0; i < count; ++i) {
+            loads.push_back(load(std::exp(i * distance * reach_of_batch.value), 1000, 0, 1.0));
+        }
+        return distinct_loads(loads).size();
+    };
+    CHECK(kept(64, 0.03) == 64);
+    CHECK(kept(65, 0.03) == 33);   // pairs within 0.04
+    CHECK(kept(65, 0.025) == 33);  // and no threes
+    CHECK(kept(65, 0.05) == 33);   // within 0.08
+    CHECK(kept(100, 0.015) == 50);
+}
+
+TEST_CASE("distances in batch, context and drafts add up, and a shorter reach lengthens those in batch and context") {
+    MeasuredLoad from, to;
+    from.context = 1000.0;
+    to.batch = std::exp(3.0);
+    to.context = 1500.0 * std::exp(2.0) - 500.0;
+    to.draft_tokens = std::exp(2.0) - 1.0;
+    CHECK(distance_of(from, to) == Approx(3.0));
+    to.batch = 1.0;
+    to.draft_tokens = 0.0;
+    CHECK(distance_of(from, to) == Approx(1.0));
+    for (const double reach : {1.0, 0.25, 2.0}) {
+        const LoadRatios one = of({load(1, 1000, 0, 1.5)}, reach);
+        CHECK(std::log(one.at(1, to.context, 0).plain) == Approx(std::log(1.5) * std::exp(-1.0 / reach)));
+        CHECK(std::log(one.at(std::exp(3.0), 1000, 0).plain) == Approx(std::log(1.5) * std::exp(-1.0 / reach)));
+    }
+}
+
+TEST_CASE("measured loads need as much memory as there is to four times of it") {
+    const auto problems = [](double memory) {
+        MeasuredLoads measured;
+        measured.loads = {load(1, 1000, 0, 1.0)};
+        measured.memory = memory;
+        return problems_of(measured).size();
+    };
+    CHECK(problems(1.0) == 0);
+    CHECK(problems(4.0) == 0);
+    CHECK(problems(0.99) == 1);
+    CHECK(problems(4.01) == 1);
+    CHECK(problems(std::nan("")) == 1);
 }
 
 }  // namespace measured_loads_test

@@ -94,4 +94,27 @@ TEST_CASE("an unrolled beam keeps a state for every row of its worst tree") {
     }
 }
 
+TEST_CASE("a server without a drafter may take its own share of a device") {
+    MemoryConstants memory;
+    memory.capacity = Bytes(7.0);
+    memory.plain_capacity = Bytes(8.0);
+    RowConstants row;
+    row.holds_drafter = 0.0;
+    CHECK(memory.capacity_of(row) == Bytes(8.0));
+    row.holds_drafter = 1.0;
+    CHECK(memory.capacity_of(row) == Bytes(7.0));
+}
+
+TEST_CASE("sequences that begin alike by no token share nothing, not even the sink of a sparse cache") {
+    MemoryModel memory;
+    memory.target_caches = {{Bytes(2.0), {unlimited, 4.0, 0.125}}};
+    RowConstants row;
+    row.new_tokens = 0.0;
+    CHECK(sequence_memory(memory, row, 80.0).shared == Bytes(0.0));
+    CHECK(sequence_memory(memory, row, 80.0).target_cache == Bytes(2.0 * (10 + 4)));
+    memory.shared_prefix = 40.0;
+    CHECK(sequence_memory(memory, row, 80.0).shared == Bytes(2.0 * (5 + 4)));
+    CHECK(sequence_memory(memory, row, 80.0).target_cache == Bytes(2.0 * 5));
+}
+
 }  // namespace memory_test

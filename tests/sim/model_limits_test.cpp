@@ -204,6 +204,7 @@ TEST_CASE("heads are shared out evenly, and what belongs together is stated toge
     CHECK(wrong_with<CompressedAttention>([](CompressedAttention& c) { c.top_k = 0.9; }).size() == 1);
     CHECK(wrong_with<MixtureOfExperts>([](MixtureOfExperts& m) { m.experts = m.active = 8; }).empty());
     CHECK(wrong_with<MixtureOfExperts>([](MixtureOfExperts& m) { m.active = 2; }).size() == 1);
+    CHECK(wrong_with<MixtureOfExperts>([](MixtureOfExperts& m) { m.experts = 0; }).size() == 1);  // that says it all
     CHECK(wrong_with<MixtureOfExperts>([](MixtureOfExperts& m) { m.shared_gate = true; }).size() == 1);
     CHECK(wrong_with<MixtureOfExperts>([](MixtureOfExperts& m) { m.shared_gate = true, m.shared_hidden = 1; }).empty());
 }

@@ -79,4 +79,22 @@ TEST_CASE("one token of a mixture touches exactly its active experts") {
     CHECK(expected_experts(cost, 1.0) == Approx(8.0).epsilon(1e-9));
 }
 
+TEST_CASE("of what all sequences share, only the first reads all; a cache is read once, or for each new token") {
+    OperationCost cost;
+    cost.shared_context = 4.0;
+    cost.shared_read = 0.5;
+    const auto reads = [&](double sequences, double tokens) {
+        return cached_reads(cost, terms_of({sequences, tokens, 10.0, 1.0}));
+    };
+    CHECK(reads(1.0, 1.0) == 10.0);
+    CHECK(reads(1.5, 1.0) == 15.0 - 0.5 * 4 * 0.5);
+    CHECK(reads(2.0, 1.0) == 20.0 - 4 * 0.5);
+    CHECK(reads(5.0, 3.0) == 50.0 - 4 * 4 * 0.5);
+    cost.reads_per_token = 0.75;
+    CHECK(reads(5.0, 1.0) == 42.0);
+    CHECK(reads(5.0, 2.0) == 42.0 * 1.5);
+    cost.reach.window = 3.0;  // of the prefix it sees no more
+    CHECK(reads(2.0, 1.0) == 6.0 - 3 * 0.5);
+}
+
 }  // namespace operation_test

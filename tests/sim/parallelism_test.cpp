@@ -425,4 +425,14 @@ TEST_CASE("a drafter is cut over as many ranks as the target, or a part of them"
     CHECK(wrong(8.0) == 1);
 }
 
+TEST_CASE("a cut is told by its degrees above one; of two experts on two ranks one is busier by a known part") {
+    CHECK(text_of(1.0, {}).empty());
+    CHECK(text_of(2.0, {2.0, 4.0, 2.0, 0.0, 2.0}) == "tensor 2, attention data 2, experts 4, pipeline 2, context 2");
+    CHECK(text_of(1.0, {1.0, 1.0, 3.0, 0.0, 1.0}) == "pipeline 3");
+    // A token reaches either rank: variance 1/2·1/2, the larger of two by 0.5642 deviations.
+    const BusiestRank busiest = busiest_rank(2.0, 1.0, 2.0, 0.0);
+    CHECK(busiest.spread == Approx(0.5642 * 0.5 * 2));
+    CHECK(busiest.most == 2.0);
+}
+
 }  // namespace parallelism_test

@@ -163,4 +163,47 @@ TEST_CASE("the fewest layers that free what is too much: routed experts, or whol
     }
 }
 
+TEST_CASE("all layers may have to lie on the host; without a number of those on the device none do") {
+    const Model whole = model("llama-3-8b");
+    const Precision q4 = *gguf_precision("q4_k_m");
+    const Device card = platform("rtx-3060", "llama.cpp").device;
+    const Bytes all = weights_on_host(placed(whole, {Residence::host, {}}), q4);
+    REQUIRE(placement_that_frees(all, whole, q4, card));
+    CHECK(placement_that_frees(all, whole, q4, card)->layers == 32);
+    CHECK_FALSE(placement_that_frees(all + Bytes(1.0), whole, q4, card));
+    CHECK(layers_on_host(placed(whole, {Residence::host, {}, true})) == 0);
+}
+
+TEST_CASE(
+    "experts on the host wait for the link both ways, or for its memory; from 32 tokens on the link reads their weights") {
+    Platform on;
+    on.device.bandwidth = BytesPerSecond(1000.0);
+    on.device.peak.fill(FlopsPerSecond(1.0));
+    Platform host = on;
+    host.device.bandwidth = BytesPerSecond(10.0);
+    host.stack.kernels.kernel_startup = Seconds(0.0);
+    on.host = std::make_shared<const Platform>(host);
+    Operation experts;
+    experts.name = "layer: routed experts";
+    experts.kind = OperationKind::experts;
+    experts.placed = Placed::on_host;
+    experts.expert_count = 8.0;
+    experts.expert_rows = 2.0;
+    const Precision bf16 = uniform_precision(NumberFormat::bf16);
+    const auto rates = [&] { return price_on_host(experts, bf16, on)->rates; };
+    CHECK(rates().startup.value() == Approx(30e-6 / (1 + rates().overlap)));
+    CHECK(rates().few_expert_rows == 0.0);
+    on.device.interconnects = {{"nvlink", BytesPerSecond(3.0), Seconds(9.0), 0.0, ""},
+                               {"pcie", BytesPerSecond(4.0), Seconds(2.0), 0.0, ""}};
+    CHECK(rates().startup.value() == Approx(2.0 / (1 + rates().overlap)));
+    CHECK(rates().few_expert_rows == 31.5 * 2);  // 32 tokens have more rows, 31 fewer
+    CHECK((rates().beyond_few_rows + rates().per_byte).value() == Approx(1.0 / 4));
+    on.device.interconnects.back().bandwidth = BytesPerSecond(20.0);  // faster than the memory
+    CHECK(rates().few_expert_rows == 0.0);
+    experts.placed = Placed::streamed;
+    CHECK(rates().per_byte == SecondsPerByte(1.0 / 20));
+    experts.placed = Placed::on_device;
+    CHECK_FALSE(price_on_host(experts, bf16, on));
+}
+
 }  // namespace placement_test

@@ -97,6 +97,38 @@ TEST_CASE("what of a device an engine may take: a share of it, of the pools, or 
           Approx(fixed - memory.draft_weights.value() + 0.5 * (device - fixed + memory.draft_weights.value())));
 }
 
+TEST_CASE("energy of prompts is the mean over those of all lengths, too") {
+    RoundSetup setup = serving();
+    setup.platform.device.energy_per_byte = Joules(2.0) / Bytes(1.0);
+    setup.platform.device.energy_per_flop = Joules(0.5) / Flops(1.0);
+    const CompiledRound round = compile_round(setup);
+    const auto of_prompt = [&](double tokens) {
+        const PassTotals totals = totals_of(round.prefill, {1.0, tokens, 0.0, 1.0});
+        return 2.0 * totals.bytes.value() + 0.5 * totals.flops.value();
+    };
+    CHECK(prompt_work(setup, round).target_energy.value() == Approx(of_prompt(1000.0) / 50));
+    setup.prompt_lengths = {{100.0, 3.0}, {300.0, 1.0}};
+    CHECK(prompt_work(setup, round).target_energy.value() == Approx((3 * of_prompt(100.0) + of_prompt(300.0)) / 4 / 50));
+}
+
+TEST_CASE("a pool sends what it read of a prompt over the link that joins it and as many devices, if there are answers") {
+    RoundSetup setup = serving();
+    setup.platform.ranks = 4.0;
+    setup.platform.stack.serving.prefill = PrefillPolicy::disaggregated;
+    setup.platform.device.interconnects = {{"four", BytesPerSecond(8e11), Seconds(1e-6), 4.0, ""},
+                                           {"eight", BytesPerSecond(4e11), Seconds(2e-6), 8.0, ""},
+                                           {"all", BytesPerSecond(1e10), Seconds(1e-5), 0.0, ""}};
+    const CompiledRound round = compile_round(setup);
+    // Of Llama-3-8B 2 of 8 heads of keys and values of 128 in each of 32 layers, of the drafter 2 of 8 of 64 in 16.
+    const double of_target = 1000.0 * 32 * 2 * 2 * 128 * 2, of_drafter = 1000.0 * 16 * 2 * 2 * 64 * 2;
+    CHECK(round.target_transfer.value() == Approx(2e-6 + of_target / 4e11));
+    CHECK(round.draft_transfer.value() == Approx(of_drafter / 4e11));
+    CHECK(round.prefill_pool == 1.0);
+    setup.output_tokens = 0.0;
+    CHECK(compile_round(setup).prefill_pool == 0.0);
+    CHECK(compile_round(setup).target_transfer == Seconds(0.0));
+}
+
 TEST_CASE("popular experts meet on a rank however many tokens there are") {
     const double scatter = popularity_scatter(64.0, 0.8);
     REQUIRE(scatter > 0.1);

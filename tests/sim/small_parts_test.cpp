@@ -163,7 +163,9 @@ TEST_CASE("lengths: means by share, the mean of a cache, a log-normal distributi
     CHECK(mean_length(lengths) == 200.0);
     // Of answers: E[o²]/(2·E[o]) = (3·10,000 + 250,000)/4/400.
     CHECK(mean_context({{50.0, 2.0}}, lengths) == 50.0 + 70'000.0 / 400);
-    CHECK(log_normal_lengths(300.0, 0.0).size() == 1);
+    REQUIRE(log_normal_lengths(300.0, 0.0).size() == 1);
+    CHECK(log_normal_lengths(300.0, 0.0).front().share == 1.0);
+    CHECK(log_normal_lengths(300.0, 0.0).front().tokens == 300.0);
     const Lengths spread = log_normal_lengths(300.0, 0.8);
     REQUIRE(spread.size() == 15);
     double shares = 0.0;
