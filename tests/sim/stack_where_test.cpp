@@ -8,6 +8,7 @@
 #include "sim/device.h"
 #include "sim/model.h"
 #include "sim/precision.h"
+#include "sim/rollback/rollback.h"
 #include "sim/stack.h"
 #include "sim/stack_parameters.h"
 
@@ -226,6 +227,58 @@ TEST_CASE("launches that are listed for an operation, some of them for kernels i
     CHECK_FALSE(launching.listed("scan", true));
 }
 
+TEST_CASE("which ways of verifying, shapes and rollbacks an engine has") {
+    Stack stack;
+    stack.name = "mine";
+    stack.drafts.verifications.clear();
+    const DraftTree chain = DraftTree::from_child_counts({1, 1}), tree = DraftTree::from_child_counts({2, 1});
+    const auto verifies = [&](Verification verification, const DraftTree& of) {
+        return stack.verification_problem(verification, of).empty();
+    };
+    CHECK(verifies(Verification::unrolled, chain));
+    CHECK_FALSE(verifies(Verification::packed, chain));
+    CHECK_FALSE(verifies(Verification::unrolled, tree));
+    CHECK(stack.verification_problem(Verification::packed, tree) == "the stack 'mine' verifies chains only");
+    stack.drafts.verifications = {Verification::packed};
+    CHECK(verifies(Verification::unrolled, chain));
+    CHECK(verifies(Verification::packed, chain));
+    CHECK(verifies(Verification::packed, tree));
+    CHECK(stack.verification_problem(Verification::unrolled, tree) == "the stack 'mine' has no verification 'unrolled'");
+
+    const auto drafts = [&](DraftedTrees trees, const TreeShape& shape, const DraftTree& of) {
+        stack.drafts.drafted_trees = trees;
+        return stack.shape_problem(shape, of).empty();
+    };
+    for (const DraftedTrees trees : {DraftedTrees::any, DraftedTrees::none, DraftedTrees::sglang, DraftedTrees::tensorrt_llm}) {
+        CHECK(drafts(trees, ChainShape{2}, chain));
+        CHECK(drafts(trees, BeamShape{2, 2}, tree) == (trees == DraftedTrees::any));
+        CHECK(drafts(trees, SglangShape{2, 2, 4}, tree) == (trees == DraftedTrees::any || trees == DraftedTrees::sglang));
+        CHECK(drafts(trees, TensorRtShape{2, 2, 3}, tree) ==
+              (trees == DraftedTrees::any || trees == DraftedTrees::tensorrt_llm));
+    }
+
+    stack.states.rollbacks = {};
+    CHECK(stack.rollback_problem(Rollback::truncate).empty());
+    CHECK(stack.rollback_problem(Rollback::ring) == "the stack 'mine' does not implement the rollback 'ring'");
+    stack.states.rollbacks = {Rollback::snapshot, Rollback::replay};
+    CHECK(stack.rollback_problem(Rollback::replay).empty());
+    CHECK(stack.rollback_problem(Rollback::snapshot).empty());
+    CHECK(stack.rollback_problem(Rollback::truncate).empty());
+    CHECK(stack.rollback_problem(Rollback::ring) ==
+          "the stack 'mine' does not implement the rollback 'ring' (it has snapshot, replay)");
+}
+
+TEST_CASE("rollbacks of a recurrent target are an engine's, those behind flags where flags are told, too") {
+    const Model recurrent = model_of({Mamba2{}, Mlp{}});
+    Stack stack;
+    stack.states.rollbacks = {Rollback::truncate, Rollback::snapshot, Rollback::ring};
+    CHECK(rollbacks_for(recurrent, stack, false) == std::vector<Rollback>{Rollback::snapshot, Rollback::ring});
+    stack.states.rollback_flags[Rollback::ring] = "--ring";
+    CHECK(rollbacks_for(recurrent, stack, false) == std::vector<Rollback>{Rollback::snapshot});
+    CHECK(rollbacks_for(recurrent, stack, true) == std::vector<Rollback>{Rollback::snapshot, Rollback::ring});
+    CHECK(rollbacks_for(dense(), stack, true) == std::vector<Rollback>{Rollback::truncate});
+}
+
 TEST_CASE("numbers that take the place of others count in calibrated mode, where they are stated") {
     Stack stack;
     stack.launching.launch_factor = 3.0;
@@ -246,6 +299,23 @@ TEST_CASE("numbers that take the place of others count in calibrated mode, where
     CHECK(numbers(false) == usual);
     // What it does not state is 1.
     CHECK(numbers(true) == std::vector<double>{7.0, 2e-6, 1.0, 1.0});
+}
+
+TEST_CASE("chunks of prompts hold a token at least, and unpacking an element takes up to a thousand operations") {
+    const auto fits = [](double chunk, double unpacking) {
+        Stack stack;
+        stack.name = stack.title = "mine";
+        stack.serving.prompt_chunks = {{Bytes(40e9), "", chunk}};
+        RowCurve curve;
+        curve.least_unpacking = unpacking;
+        stack.kernels.row_curves = {curve};
+        return problems_of(stack).empty();
+    };
+    CHECK(fits(1.0, 0.0));
+    CHECK(fits(1.0, 1000.0));
+    CHECK_FALSE(fits(0.99, 0.0));
+    CHECK_FALSE(fits(1.0, 1001.0));
+    CHECK_FALSE(fits(1.0, -0.01));
 }
 
 }  // namespace stack_where_test
