@@ -320,4 +320,22 @@ TEST_CASE("a kernel's startup is that of its launch and grows with its traffic, 
     CHECK(rates.per_flop == SecondsPerFlop(2.0));
 }
 
+TEST_CASE("a tile that holds all rows grows no further, and less than a new token is one to a prompt's tiles") {
+    KernelLaw law;
+    law.least_tile = 2.0;
+    law.row_tile = 8.0;
+    const RowSteps steps = rule_of<RowSteps>(law, operation_of(OperationKind::linear));
+    for (const auto& [rows, computed] : {std::pair{1.0, 2.0}, {2.0, 2.0}, {3.0, 4.0}, {4.0, 4.0}, {5.0, 8.0}, {8.0, 8.0}}) {
+        CHECK(flops_of_tiles(steps, rows, Flops(10.0 * rows)) == Flops(10.0 * computed));
+    }
+    PromptTiles tiles;
+    tiles.tile = tiles.tokens = 4.0;
+    tiles.inverse_tile = 0.25;
+    tiles.per_column = Seconds(1.0);
+    for (const double tokens : {0.5, 1.0}) {
+        // One row sees ten cached keys and itself; a block is one key.
+        CHECK(sides_of(tiles, {}, unit_rates(), terms_of({1.0, tokens, 10.0, 1.0}), Bytes(0.0)).memory == Seconds(11.0));
+    }
+}
+
 }  // namespace law_rules_test

@@ -302,4 +302,74 @@ TEST_CASE("a start that shortens as bytes grow lies within its bounds, as does a
     CHECK(of_rows.most.bytes > Bytes(1e6));
 }
 
+TEST_CASE("where sums are put together in another order than for a point its bounds leave room for roundings on both sides") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm", 2.0));
+    setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
+    const auto check_room = [&](double stages, double output_tokens, const std::vector<std::size_t>& room,
+                                const std::vector<std::size_t>& exact) {
+        setup.platform.parallel.pipeline = stages;
+        setup.prompt_tokens = output_tokens > 0.0 ? 900.0 : 0.0;
+        setup.output_tokens = output_tokens;
+        const CompiledRound round = compile_round(setup);
+        const RoundEstimate e = evaluate(round, {3, 7.0, 1000.0});
+        const EstimateBounds bounds = bounds_of(round, 3, {7.0, 7.0, 1000.0, 1000.0});
+        CAPTURE(stages, output_tokens);
+        for (const std::size_t figure : room) {
+            CAPTURE(figure);
+            CHECK(figures[figure](bounds.least) < figures[figure](e));
+            CHECK(figures[figure](bounds.most) > figures[figure](e));
+            CHECK(figures[figure](bounds.most) == Approx(figures[figure](bounds.least)).epsilon(1e-10));
+        }
+        for (const std::size_t figure : exact) {
+            CAPTURE(figure);
+            CHECK(figures[figure](bounds.least) == figures[figure](e));
+            CHECK(figures[figure](bounds.most) == figures[figure](e));
+        }
+    };
+    // Energy always; a pipeline's verification and all that follows from its round; beside prompts what the device is busy.
+    check_room(1.0, 0.0, {16}, {0, 1, 2, 3, 4, 5, 6, 11, 15});
+    check_room(2.0, 0.0, {2, 6, 9, 10, 12, 13, 14, 16, 17}, {0, 1, 3, 4, 5, 11, 15});
+    check_room(1.0, 200.0, {7, 11, 14, 16, 17}, {0, 1, 2, 3, 4, 15});
+    check_room(2.0, 200.0, {2, 6, 7, 10, 11, 12, 13, 14, 16, 17}, {0, 1, 3, 4, 15});
+}
+
+TEST_CASE("beside prompts each bound takes the fewer or more of them at its own end of the box") {
+    RoundSetup setup = pair_setup("llama-3-8b", "llama-3.2-1b", platform("h100-sxm", "vllm"));
+    setup.platform.device.price = DollarsPerSecond(2.0 / 3600.0);
+    setup.prompt_tokens = 900.0;
+    setup.output_tokens = 200.0;
+    const CompiledRound round = compile_round(setup);
+    constexpr double few = 3.0, many = 40.0;
+    const EstimateBounds bounds = bounds_of(round, 4, {few, many, 500.0, 9000.0});
+    const RoundEstimate low = evaluate(round, {4, few, 500.0}), high = evaluate(round, {4, many, 9000.0});
+    const double kept = round.row(4).kept_length();
+    const double target = round.prompts.target.value(), prompt = target + round.prompts.drafter.value();
+    const auto others = [&](double requests) { return round.prompt_wait * (requests - 1.0); };
+    const auto decoding = [](const RoundEstimate& e) { return (e.draft + e.verify + e.rollback + e.host).value(); };
+    const auto busy = [&](const RoundEstimate& e, double requests) {
+        return e.round.value() + prompt * kept * (requests - others(requests));
+    };
+    const auto check = [](double value, double expected) { CHECK(value == Approx(expected).epsilon(1e-9)); };
+    check(bounds.least.decode_share, decoding(low) / busy(high, many));
+    check(bounds.most.decode_share, decoding(high) / busy(low, few));
+    check(bounds.least.tokens_per_second_device, few * kept / busy(high, many));
+    check(bounds.most.tokens_per_second_device, many * kept / busy(low, few));
+    check(bounds.least.price_per_token.value(), round.price.value() * busy(low, few) / (many * kept));
+    check(bounds.most.price_per_token.value(), round.price.value() * busy(high, many) / (few * kept));
+    check(bounds.least.first_token.value(), prompt * 200.0 * (few - others(few)) + low.round.value());
+    check(bounds.most.first_token.value(), prompt * 200.0 * (many - others(many)) + high.round.value());
+    const double low_step = low.autoregressive.value() + target * others(few);
+    const double high_step = high.autoregressive.value() + target * others(many);
+    check(bounds.least.throughput_multiplier, kept / (high.round.value() / low_step));
+    check(bounds.most.throughput_multiplier, kept / (low.round.value() / high_step));
+    const double share = kept / low.accept_length;  // of what rounds yield
+    check(bounds.least.iteration_multiplier, decoding(low) / ((high_step - prompt * others(few)) * share));
+    const double left = low_step - prompt * others(many);
+    if (left > 0.0) {
+        check(bounds.most.iteration_multiplier, decoding(high) / (left * share));
+    } else {
+        CHECK(bounds.most.iteration_multiplier == unlimited);
+    }
+}
+
 }  // namespace round_bounds_test

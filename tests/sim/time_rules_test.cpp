@@ -77,6 +77,7 @@ TEST_CASE("attention walks along a cache: a block waits for others where they do
     CHECK(time(1.0, 1.0) == 1 + 50);   // a single new token splits caches
     CHECK(time(1.0, 1.5) == 1 + 125);  // half way
     CHECK(time(1.0, 2.0) == 1 + 200);  // a quarter of the blocks that run at once
+    CHECK(time(1.0, 2.5) == 1 + 200);
     CHECK(time(1.0, 8.0) == 1 + 200);
     CHECK(time(8.0, 2.0) == 1 + 100 * 2 * 2);   // twice as many as run at once
     CHECK(time(8.0, 65.0) == 1 + 100 * 2 * 4);  // two blocks for each sequence
