@@ -3,6 +3,7 @@
 
 #include "hardware/fpga.h"
 #include "setups.h"
+#include "sim/fpga/ablation.h"
 #include "sim/fpga/issue_schedule.h"
 #include "sim/fpga/layer.h"
 #include "sim/fpga/pass.h"
@@ -202,6 +203,14 @@ TEST_CASE("A round forms the products of its verification and of every drafting 
     design.power.per_dsp_cycle = Joules(1e-12);
     CHECK(knows_power(powered, design));
     CHECK_FALSE(knows_power(board, design));
+}
+
+TEST_CASE("Where the power is unknown, no technique gains energy", "[fpga]") {
+    const sim::DraftTree tree = sim::DraftTree::from_parents({0, 0, 1});
+    for (const AblationRow& row : ablation(small_board(), small_design(), small_shape(), small_shape(), tree, 2.0)) {
+        CHECK(row.energy_gain == 1.0);
+        CHECK(row.latency_gain > 0.0);
+    }
 }
 
 TEST_CASE("Models whose Mamba-2 blocks share layers are not run", "[fpga]") {
