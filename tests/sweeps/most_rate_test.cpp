@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "recommend_workloads.h"
+#include "straight_rounds.h"
 
 namespace most_rate_test {
 
@@ -369,6 +370,53 @@ TEST_CASE("errors of speed-ups count as those of an accept length, with which a 
     // Ten deployments say little of an eleventh: 10/11 as far from a half as the shares of the ten.
     CHECK(with_ratio(1.05 / speed_up).chances->pays == Approx(0.5 + 0.5 * 10.0 / 11.0));
     CHECK(with_ratio(0.95 / speed_up).chances->pays == Approx(0.5 - 0.5 * 10.0 / 11.0));
+}
+
+TEST_CASE("a full server serves the largest rate to eight digits, whatever it drafts") {
+    const Workload workload = asked({}, {});
+    const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
+    for (int speculation = 0; speculation <= 4; ++speculation) {
+        const double full = most_arrivals(round, speculation, 1100.0), most = most_rate(round, speculation, workload);
+        CHECK(most < full);
+        CHECK(most > full * (1.0 - 2e-9));
+    }
+}
+
+TEST_CASE("a limit that rates break only within one per cent of them does not end the search") {
+    // Steps of b sequences take 9 + b/10 s, and from 8.24 rows on, with another kernel, 0.04 s less. They take more than 9.8223
+    // s from a batch of 8.23 to 8.24, and beyond 8.62: then 7.62 others come while one stays for 8 tokens.
+    sim::CompiledRound round = straight_round(9.0, 0.1, 12.0);
+    sim::RowSteps rule;
+    rule.step_after = 8.24;
+    rule.step = Seconds(-0.04);
+    sim::TimedOperation another_kernel;
+    another_kernel.rates.rule = rule;
+    round.pass(sim::PassId::plain).operations.push_back(another_kernel);
+    const auto step = [&](double batch) { return sim::evaluate(round, {0, batch, 0.0}).time_per_token.value(); };
+    REQUIRE(step(8.22) == Approx(9.822));
+    REQUIRE(step(8.25) == Approx(9.785));
+    Workload workload;
+    workload.traffic.points = {{1.0, 0.0, 1.0}};
+    workload.traffic.kind = LoadKind::arrival_rate;
+    workload.limits.time_per_token = Seconds(9.8223);
+    const auto rate_at = [&](double batch) { return (batch - 1.0) / (8.0 * step(batch)); };
+    CHECK_FALSE(broken_at_rate(round, 0, workload, rate_at(8.22)));
+    CHECK(broken_at_rate(round, 0, workload, rate_at(8.24)) == Limit::time_per_token);
+    CHECK_FALSE(broken_at_rate(round, 0, workload, rate_at(8.26)));
+    CHECK(most_rate(round, 0, workload) == Approx(rate_at(8.62)).epsilon(1e-3));
+}
+
+TEST_CASE("a limit on the first token is kept at the rate at which it is just met") {
+    const sim::CompiledRound round = straight_round(10.0);
+    Workload workload;
+    workload.traffic.points = {{1.0, 0.0, 1.0}};
+    workload.traffic.kind = LoadKind::arrival_rate;
+    const Workload at = at_rate(workload, 0.05);
+    const Seconds first = outcomes_of(round, {0}, at.traffic, at.objective).front().means.first_token;
+    workload.limits.time_to_first_token = first;
+    CHECK_FALSE(broken_at_rate(round, 0, workload, 0.05));
+    workload.limits.time_to_first_token = 0.999999 * first;
+    CHECK(broken_at_rate(round, 0, workload, 0.05) == Limit::time_to_first_token);
 }
 
 }  // namespace most_rate_test
