@@ -1,5 +1,7 @@
 #include "sweeps/acceptance_study.h"
 
+#include <algorithm>
+
 #include "numerics/random.h"
 #include "sim/sampling/method.h"
 #include "text/input_error.h"
@@ -16,9 +18,11 @@ std::vector<SyntheticWorld> fitted(const AcceptanceStudy& study, const std::stri
     }
     const sim::sampling::MethodOnTree measured{study.measured->method, study.measured->tree.tree};
     const std::vector<sim::sampling::MeasuredLength>& lengths = study.measured->lengths;
+    const auto cooler = [](const auto& a, const auto& b) { return a.at.target < b.at.target; };
+    const auto [cool, warm] = std::minmax_element(lengths.begin(), lengths.end(), cooler);  // in whatever order they are stated
     sim::sampling::FittedWorlds fit = lengths.size() == 1
                                           ? sim::sampling::fit_mismatch(worlds, measured, lengths.front())
-                                          : sim::sampling::fit_mismatch_and_caution(worlds, measured, lengths[0], lengths[1]);
+                                          : sim::sampling::fit_mismatch_and_caution(worlds, measured, *cool, *warm);
     if (!fit.problem.empty()) {
         throw text::InputError({name + ": measured: " + fit.problem});
     }

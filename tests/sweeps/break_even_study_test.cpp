@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "setups.h"
 #include "sim/trees/tree_shape.h"
 #include "sweeps/break_even_study.h"
 
@@ -86,6 +87,58 @@ TEST_CASE("a round is extrapolated where the law of verification or that of draf
     CHECK(extrapolated(6.0, 6.0));
     CHECK(extrapolated(7.0, 5.0));
     CHECK(extrapolated(6.0, 5.0));
+}
+
+TEST_CASE("drafting takes the time of its own law, beside what a tree's levels take") {
+    BreakEvenInput input = input_of({best_tree(6, 3, 2)});
+    const double without = priced_rounds(input, "study").trees.front().time.value();
+    input.tree.timed->draft = law();
+    CHECK(priced_rounds(input, "study").trees.front().time.value() == Approx(without + 16e-3));  // 10 ms and 1 ms a node
+}
+
+TEST_CASE("of chains that nothing is known of but their times the quickest stands for all, in whatever order they come") {
+    for (const std::vector<int>& lengths : {std::vector<int>{2, 6}, std::vector<int>{6, 2}}) {
+        BreakEvenInput input = input_of({best_tree(6, 3, 2)});
+        input.acceptance.reset();
+        input.chain_accept_length = 1.9;
+        input.chains.clear();
+        for (const int drafts : lengths) {  // 17 and 25 ms
+            input.chains.push_back({sim::ChainShape{drafts}, sim::Verification::unrolled, "chain"});
+        }
+        const calibrate::ChainRound chain = priced_rounds(input, "study").chain;
+        CHECK(chain.draft_tokens == 2);
+        CHECK(chain.accept_length == std::optional(1.9));
+    }
+}
+
+TEST_CASE("simulated rounds are those of the simulator, each shape under each policy that may be used") {
+    const sim::RoundSetup setup =
+        testing::pair_setup("llama-3-8b", "llama-3.2-1b", testing::platform("h100-sxm", "cuda-graph"));
+    SimulatedRounds rounds;
+    rounds.target = {setup.target, setup.precision, "llama-3-8b", "bf16"};
+    rounds.platform = setup.platform;
+    rounds.drafter = DrafterChoice{"llama-3.2-1b", setup.drafter, setup.acceptance, "", ""};
+    rounds.drafter.acceptance.siblings = sim::RankAcceptance::assumed();
+    rounds.batch = 4.0;
+    rounds.context = 1000.0;
+    BreakEvenInput input = input_of({best_tree(6, 3, 2), best_tree(9, 3, 2)});
+    input.tree = input.chain = RoundSource{{}, rounds};
+    const PricedRounds priced = priced_rounds(input, "study");
+    sim::RoundSetup by_hand = setup;
+    by_hand.acceptance = rounds.drafter.acceptance;
+    by_hand.speculations = sim::chains_up_to(0);
+    by_hand.speculations.insert(by_hand.speculations.end(), {input.shapes[0], input.shapes[1], input.chains[0]});
+    const sim::CompiledRound round = sim::compile_round(by_hand);
+    REQUIRE(priced.trees.size() == 2);
+    for (int i = 0; i < 2; ++i) {
+        const sim::RoundEstimate estimate = sim::evaluate(round, {i + 1, 4.0, 1000.0});
+        const calibrate::TreeRound& tree = priced.trees[static_cast<std::size_t>(i)];
+        CHECK(tree.time.value() == Approx(estimate.round.value()));
+        CHECK(*tree.accept_length == Approx(estimate.accept_length));
+        CHECK(tree.nodes == (i == 0 ? 6 : 9));
+    }
+    CHECK(priced.chain.draft_tokens == 3);
+    CHECK(priced.chain.time.value() == Approx(sim::evaluate(round, {3, 4.0, 1000.0}).round.value()));
 }
 
 }  // namespace break_even_study_test
