@@ -28,10 +28,13 @@ struct SweepColumn {
     Better better = Better::lower;
     double (*figure)(const SweepFigures&) = nullptr;  ///< where it is known
     bool (*known)(const Variant&) = nullptr;          ///< null: always
+    bool of_loads = false;                            ///< NaN for decoding alone, where batches are stated
 
-    /// NaN if the device's description lacks what the figure needs (energy, price).
+    /// Whether the device's description says what the figure needs (energy, price).
+    [[nodiscard]] bool known_of(const Variant& variant) const { return known == nullptr || known(variant); }
+    /// NaN where it does not.
     [[nodiscard]] double value(const SweepFigures& at) const {
-        return known == nullptr || known(at.variant) ? figure(at) : std::numeric_limits<double>::quiet_NaN();
+        return known_of(at.variant) ? figure(at) : std::numeric_limits<double>::quiet_NaN();
     }
 };
 
@@ -68,11 +71,11 @@ inline constexpr std::array<SweepColumn, 24> sweep_columns = {{
      knows_price},
     {"wasted_draft_share", Better::lower, [](const SweepFigures& at) { return at.estimate.wasted_draft_share; }},
     {"itl_ms", Better::lower, [](const SweepFigures& at) { return 1e3 * at.estimate.round.value(); }},
-    {"ttft_ms", Better::lower, first_token_of},
+    {"ttft_ms", Better::lower, first_token_of, nullptr, true},
     {"prefill_share", Better::lower, [](const SweepFigures& at) { return 1.0 - at.estimate.decode_share; }},
-    {"load", Better::higher, [](const SweepFigures& at) { return at.load; }},
+    {"load", Better::higher, [](const SweepFigures& at) { return at.load; }, nullptr, true},
     {"queued", Better::lower, [](const SweepFigures& at) { return at.queued; }},
-    {"gain", Better::higher, [](const SweepFigures& at) { return at.gain; }},
+    {"gain", Better::higher, [](const SweepFigures& at) { return at.gain; }, nullptr, true},
 }};
 
 /// Its place in sweep_columns.

@@ -11,8 +11,12 @@
 namespace treeline::requests {
 namespace {
 
-/// Refuses a column that no device of the input can fill.
+/// Refuses a column that no device of the input can fill, or no batch by itself.
 void check_known(const sweeps::SweepColumn& column, const sweeps::SweepInput& input) {
+    if (column.of_loads && input.space.kind == sweeps::LoadKind::batch) {
+        throw text::InputError(
+            {fmt::format("{} is known under a load: state concurrency or arrival_rate in place of batch", column.name)});
+    }
     const auto missing = sweeps::devices_without(column, input);
     const bool somewhere =
         std::any_of(input.space.variants.begin(), input.space.variants.end(), [&](const sweeps::Variant& variant) {

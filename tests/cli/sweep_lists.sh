@@ -8,20 +8,26 @@ cat >space.json <<'END'
   {"name": "ngram", "kind": "ngram", "acceptance": {"geometric": 0.4}}],
   "draft_tokens": {"from": 1, "to": 6}, "batch": {"from": 1, "to": 24}, "context": {"from": 0, "to": 24000, "step": 1000}}}
 END
+cat >loads.json <<'END'
+{"axes": {"target": "llama-3-8b", "device": ["h100-sxm", "l40s"], "drafter": [
+  {"name": "ngram", "kind": "ngram", "acceptance": {"geometric": 0.4}}],
+  "draft_tokens": {"from": 0, "to": 4}, "concurrency": {"from": 1, "to": 60}, "context": [1000, 8000]}, "prompt_tokens": 1000, "output_tokens": 200}
+END
+"$TREELINE" sweep loads.json --csv loads.csv >/dev/null || fail "the sweep over loads did not run"
 "$TREELINE" sweep space.json --csv all.csv >/dev/null || fail "the sweep did not run"
 
-# column_number NAME: of the CSV.
-column_number() { head -1 all.csv | tr ',' '\n' | grep -nx "$1" | cut -d: -f1; }
+# column_number NAME [CSV]
+column_number() { head -1 "${2:-all.csv}" | tr ',' '\n' | grep -nx "$1" | cut -d: -f1; }
 fits=$(column_number fits)
 
 # listed COLUMN SORT: the 25 best values are those of a sort of all rows that fit. (Values of equal rank may belong to either row
 # where single precision does not tell them apart, so values are compared; unit tests compare the rows.)
 listed() {
     checks=$((checks + 1))
-    local number
-    number=$(column_number "$1")
-    tail -n +2 all.csv | awk -F, -v c="$number" -v f="$fits" '$f == 1 && $c != "" {print $c}' | LC_ALL=C sort "$2" | head -25 >expected.txt
-    "$TREELINE" sweep space.json --top 25 --by "$1" --format csv | tail -n +2 | cut -d, -f"$number" >got.txt
+    local number space=${3:-space} csv=${4:-all.csv}
+    number=$(column_number "$1" "$csv")
+    tail -n +2 "$csv" | awk -F, -v c="$number" -v f="$(column_number fits "$csv")" '$f == 1 && $c != "" {print $c}' | LC_ALL=C sort "$2" | head -25 >expected.txt
+    "$TREELINE" sweep "$space.json" --top 25 --by "$1" --format csv | tail -n +2 | cut -d, -f"$number" >got.txt
     [ "$(wc -l <got.txt)" -eq 25 ] && cmp -s expected.txt got.txt || fail "--by $1: $(head -3 got.txt | tr '\n' ' ') instead of $(head -3 expected.txt | tr '\n' ' ')"
 }
 for column in batch context speedup accept_length tokens_per_s_user tokens_per_s_device tokens_per_joule; do
@@ -30,6 +36,13 @@ done
 for column in draft_tokens break_even_accept_length tpot_ms draft_ms verify_ms rollback_ms host_ms memory_gb energy_j_per_token \
     usd_per_million_tokens wasted_draft_share; do
     listed $column -g
+done
+for column in ttft_ms prefill_share itl_ms queued; do
+    listed $column -g loads loads.csv
+done
+for column in gain load; do
+    listed $column -gr loads loads.csv
+    expect 2 "$column is known under a load: state concurrency or arrival_rate" sweep space.json --by $column
 done
 
 # The Pareto set: sorted by the first column, every point that is better in the second than all before it.

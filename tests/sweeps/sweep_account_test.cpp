@@ -219,7 +219,9 @@ TEST_CASE("devices whose description lacks what a column needs are named once ea
     input.space.variants[1].setup.platform.device.price = DollarsPerSecond(1e-3);
     input.space.variants[0].setup.platform.device.price = input.space.variants[2].setup.platform.device.price = {};
     CHECK(devices_without(*find_sweep_column("usd_per_million_tokens"), input) == std::vector<std::string>{"h100-sxm"});
-    CHECK(devices_without(*find_sweep_column("tpot_ms"), input).empty());
+    for (const char* always : {"tpot_ms", "ttft_ms", "load", "gain"}) {
+        CHECK(devices_without(*find_sweep_column(always), input).empty());
+    }
     input.space.variants[1].setup.platform.device.price = {};
     CHECK(devices_without(*find_sweep_column("usd_per_million_tokens"), input) ==
           std::vector<std::string>{"h100-sxm", "rtx-4090"});
