@@ -93,4 +93,92 @@ TEST_CASE(
     CHECK(chance(0.95 / gain) == Approx(0.5 - 0.5 * 10.0 / 11.0));
 }
 
+namespace {
+
+/// A hybrid that any of its rollback policies may serve, with two drafts verified in a chain.
+PointInput any_policy() {
+    PointInput input = three_drafts();
+    input.target = {model("qwen3.5-4b"), model("qwen3.5-4b").precision, "qwen3.5-4b", "bf16"};
+    input.drafter->drafter = sim::OneLayerDrafter{};
+    input.rollback.reset();
+    input.speculations = {sim::chains_up_to(2).front(), sim::chains_up_to(2).back()};
+    input.context = 1000.0;
+    input.prompt_tokens = 800.0;
+    input.output_tokens = 400.0;
+    return input;
+}
+
+}  // namespace
+
+TEST_CASE("of the policies left open the one that generates most under requests in flight is taken, elsewhere the quickest") {
+    PointInput input = any_policy();
+    int taken_not_last = 0, quickest_is_another = 0;
+    for (const Load& load : {Load{LoadKind::concurrency, 400.0}, Load{LoadKind::concurrency, 8.0},
+                             Load{LoadKind::arrival_rate, 4.0}, Load{LoadKind::batch, 8.0}}) {
+        input.load = load.given() ? load : Load{};
+        input.batch = load.given() ? 1.0 : load.value;
+        const PointEstimate found = estimate_point(input);
+        CAPTURE(static_cast<int>(load.kind), load.value);
+        REQUIRE(found.trials.size() > 2);
+        const bool by_rate = load.kind == LoadKind::concurrency;
+        const PolicyTrial *best = nullptr, *quickest = nullptr;
+        for (const PolicyTrial& trial : found.trials) {
+            if (!trial.problem.empty() || !trial.estimate.fits) {
+                continue;
+            }
+            const auto quicker = [&](const PolicyTrial* than) {
+                return than == nullptr || trial.estimate.time_per_token < than->estimate.time_per_token;
+            };
+            const bool better = by_rate && best != nullptr
+                                    ? trial.estimate.tokens_per_second_device > best->estimate.tokens_per_second_device
+                                    : quicker(best);
+            best = better ? &trial : best;
+            quickest = quicker(quickest) ? &trial : quickest;
+        }
+        REQUIRE(best != nullptr);
+        CHECK(found.rollback == best->rollback);
+        CHECK(found.point.speculation == best->speculation);
+        CHECK(found.speculative.time_per_token == best->estimate.time_per_token);
+        taken_not_last += best != &found.trials.back() ? 1 : 0;
+        quickest_is_another += best != quickest ? 1 : 0;
+    }
+    CHECK(taken_not_last > 0);
+    CHECK(quickest_is_another > 0);
+}
+
+TEST_CASE("of ways of verifying that are as good the first is taken, at any load") {
+    PointInput input = three_drafts();
+    input.speculations.push_back(input.speculations.back());
+    for (const Load& load : {Load{}, Load{LoadKind::concurrency, 16.0}, Load{LoadKind::arrival_rate, 0.2}}) {
+        input.load = load;
+        CHECK(estimate_point(input).point.speculation == 1);
+    }
+}
+
+TEST_CASE("a price is known where the device has one, and an interval of a gain where there is a gain and errors are known") {
+    PointInput input = three_drafts();
+    input.platform = platform("h100-sxm", "vllm");
+    for (const double dollars : {0.0, 2.5}) {
+        input.platform.device.price = Dollars(dollars) / Seconds(3600.0);
+        CHECK(estimate_point(input).knows_price == (dollars > 0.0));
+    }
+    MeasuredErrors::OfMode of_mode;
+    of_mode.mode = input.platform.mode;
+    of_mode.speed_ups = {{{{"vllm", "h100-sxm", "dense"}, 0}, "a source", 1.0}};
+    for (const bool known : {false, true}) {
+        for (const bool speculates : {false, true}) {
+            PointInput one = input;
+            one.errors.modes.resize(known ? 1 : 0, of_mode);
+            if (!speculates) {
+                one.drafter.reset();
+                one.speculations.resize(1);
+            }
+            const PointEstimate estimate = estimate_point(one);
+            CHECK(estimate.interval.has_value() == (known && speculates));
+            CHECK(estimate.measured.has_value() == (known && speculates));
+            CHECK(estimate.chances.has_value() == (known && speculates));
+        }
+    }
+}
+
 }  // namespace estimate_parts_test

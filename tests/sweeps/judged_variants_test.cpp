@@ -169,6 +169,34 @@ TEST_CASE("a server that cannot change what it drafts drafts it at every load") 
     }
 }
 
+TEST_CASE("drafts that break a limit at one load are off there where the server can change what it drafts, and else left out") {
+    Workload workload = llama_workload();
+    workload.speculations = {sim::chains_up_to(3).front(), sim::chains_up_to(3).back()};
+    workload.variants = {workload.variants[1]};  // a look-up
+    workload.variants.front().setup.speculations = workload.speculations;
+    const sim::CompiledRound round = sim::compile_round(workload.variants.front().setup);
+    const auto time = [&](int speculation, double batch) {
+        return sim::evaluate(round, {speculation, batch, 64.0}).time_per_token;
+    };
+    REQUIRE(time(1, 300.0) > 1.02 * time(0, 300.0));
+    REQUIRE(time(1, 1.0) < time(0, 1.0));
+    workload.traffic = traffic_from({{1.0, 1.0}, {300.0, 1.0}}, {{64.0, 1.0}}, ShareOf::tokens);
+    workload.objective = Objective::latency;
+    workload.limits.time_per_token = 0.5 * (time(0, 300.0) + time(1, 300.0));
+    for (const Switching switching : {Switching::shapes, Switching::lengths, Switching::nothing}) {
+        workload.variants.front().switching = switching;
+        const Recommendation found = *recommend(workload, 1).recommendation;
+        CHECK(found.speculate == (switching != Switching::nothing));
+        CHECK(found.excluded.size() == (switching == Switching::nothing ? 1U : 0U));
+        if (found.speculate) {
+            CHECK(found.candidates.front().off_for == Limit::time_per_token);
+            CHECK(found.candidates.front().plan.by_point == std::vector<int>{1, sim::drafting_off});
+        } else {
+            CHECK_THAT(found.excluded.front().reason, Catch::StartsWith("with 3 drafts it reaches a TPOT of "));
+        }
+    }
+}
+
 TEST_CASE("a variant without any shape that drafts says so, and one whose drafts cannot run why") {
     const Workload workload = llama_workload();
     Variant drafting = workload.variants.front();

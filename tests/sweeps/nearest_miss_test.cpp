@@ -94,4 +94,15 @@ TEST_CASE("the first token of a choice may be what is missed most") {
     CHECK(none.nearest->reason.find("TTFT") != std::string::npos);
 }
 
+TEST_CASE("a limit that is just met is not missed") {
+    const Only only;
+    Workload met = only.workload;
+    met.limits.time_per_token = only.drafting.time_per_token;  // that plain decoding misses, and drafts gain too little
+    met.limits.minimum_gain = 100.0;
+    const RecommendationResult none = recommend(met, 1);
+    CHECK_FALSE(none.recommendation);
+    REQUIRE(none.nearest);
+    CHECK_THAT(none.nearest->reason, Catch::StartsWith("it reaches a TPOT of "));
+}
+
 }  // namespace nearest_miss_test

@@ -31,7 +31,8 @@ TEST_CASE("plain decoding gains 1, at any load and however sure") {
     check_ones({Candidate{}.accept_length, Candidate{}.break_even_accept_length, Candidate{}.gain, Candidate{}.speedup});
     check_ones({ScheduleEntry{}.least, ScheduleEntry{}.greatest, ScheduleStep{}.before, ScheduleStep{}.after, Schedule{}.gain,
                 Schedule{}.speedup, LoadEstimate{}.gain, OtherMode{}.gain, RejectedDrafting{}.gain,
-                RejectedDrafting{}.first_token_growth, PointEstimate{}.break_even_accept_length});
+                RejectedDrafting{}.first_token_growth, RejectedDrafting{}.gain_everywhere,
+                PointEstimate{}.break_even_accept_length});
     check_ones({Sensitivity{}.low, Sensitivity{}.high, GainInterval{}.value, GainInterval{}.low, GainInterval{}.high});
     const MeasuredGain measured;
     check_ones(

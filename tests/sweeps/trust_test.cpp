@@ -177,6 +177,7 @@ TEST_CASE("the range of the switch-off batch ends where a loss is sure from ther
     CHECK(range({2.0, 1.0, 0.5}) == std::pair{2, 3});
     CHECK(range({2.0, 0.5, 1.0}) == std::pair{2, 0});  // it may gain again
     CHECK(range({0.5, 2.0, 0.5}) == std::pair{3, 3});
+    CHECK(range({0.5, 0.5, 0.5}) == std::pair{1, 1});
 }
 
 TEST_CASE("cases and sources are those of one running request", "[trust]") {
