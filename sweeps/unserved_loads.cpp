@@ -63,7 +63,7 @@ std::optional<Unserved> why_unserved(Workload workload, const TrafficPoint& poin
         const std::string who = &outcome == &plain ? "" : all.variants[*nearest].labels.text() + ": ";
         return Unserved{who + outcome.nearest_reason, outcome.nearest_limit};
     }
-    if (plain.broken == Limit::load) {  // a rate of arrivals
+    if (plain.broken == Limit::load && workload.traffic.kind == LoadKind::arrival_rate) {
         return Unserved{
             fmt::format("at most about {} requests/s can be served", text::short_text_below(most_requests_served(all, point))),
             plain.broken};
