@@ -57,7 +57,9 @@ TEST_CASE("a round in which none of a token's children is accepted is as frequen
             INFO(tree.tree.label << ", " << name_of(method.method));
             REQUIRE(cell.exact);
             // Of 6,000 rounds: three deviations of a share of a half are 2 %.
-            CHECK(cell.exact->none_accepted == Approx(cell.decoded.none_accepted / cell.decoded.rounds).margin(0.02));
+            CHECK(cell.exact->none_accepted ==
+                  Approx(static_cast<double>(cell.decoded.none_accepted) / static_cast<double>(cell.decoded.rounds))
+                      .margin(0.02));
             if (tree.tree.label == "chain 2") {  // whatever does not reach its end
                 CHECK(cell.exact->none_accepted == Approx(1.0 - cell.exact->at_least.back()));
             }
