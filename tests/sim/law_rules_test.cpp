@@ -276,9 +276,9 @@ TEST_CASE("an exchange of experts' rows: the link or the copies of each expert, 
     operation.exchanged_experts = 4.0;
     operation.bytes.per_token = Bytes(12.0);
     const auto rates = [&] {
-        const Rates rates = measured_rates(law, unit_rates(), operation);
-        REQUIRE(std::holds_alternative<Exchange>(rates.rule));
-        return rates;
+        const Rates measured = measured_rates(law, unit_rates(), operation);
+        REQUIRE(std::holds_alternative<Exchange>(measured.rule));
+        return measured;
     };
     CHECK(rates().startup == Seconds(3 + 2 * 7 + 0.5 * 4));
     CHECK(rates().per_byte == SecondsPerByte(4.0 + 0.5));

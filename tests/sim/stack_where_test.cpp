@@ -166,10 +166,10 @@ TEST_CASE("prompts are read by default in chunks that follow the device's memory
     stack.serving.prompt_chunks = {{Bytes(40e9), "", 2048.0}, {Bytes(100e9), "h100", 4096.0}};
     Device device = hopper();
     const auto tokens = [&] {
-        const double tokens = stack.serving.prefill_tokens_on(device);
-        CHECK(stack.where(dense(), bf16, device).serving.prefill_tokens == tokens);
-        CHECK(stack.holds_as_it_is(dense(), bf16, device) == (tokens == 8192.0));
-        return tokens;
+        const double chunk = stack.serving.prefill_tokens_on(device);
+        CHECK(stack.where(dense(), bf16, device).serving.prefill_tokens == chunk);
+        CHECK(stack.holds_as_it_is(dense(), bf16, device) == (chunk == 8192.0));
+        return chunk;
     };
     CHECK(tokens() == 4096.0);
     device.name = "a100";
