@@ -4,24 +4,15 @@
 
 #include <algorithm>
 
-#include "sim/layers/attention_parts.h"
+#include "one_layer.h"
 
 namespace attention_layers_test {
 
 using namespace treeline;
 using namespace treeline::sim;
+using namespace treeline::testing;
 
 namespace {
-
-LayerContext on_ranks(double ranks, PassKind pass = PassKind::decode) {
-    LayerContext context;
-    context.width = 7.0;
-    context.precision = checkpoint_precision(NumberFormat::fp8, NumberFormat::bf16);
-    context.ranks = ranks;
-    context.pass = pass;
-    context.layer = "layer";
-    return context;
-}
 
 /// Two of the ranks share the context of a sequence.
 LayerContext sharing_context(double ranks, PassKind pass = PassKind::decode) {
@@ -30,26 +21,9 @@ LayerContext sharing_context(double ranks, PassKind pass = PassKind::decode) {
     return context;
 }
 
-template <class Kind>
-std::vector<Operation> operations_with(const Kind& block, const LayerContext& context) {
-    std::vector<Operation> operations;
-    append(block, context, operations);
-    return operations;
-}
-
 bool has(const std::vector<Operation>& operations, const std::string& name) {
     return std::any_of(operations.begin(), operations.end(),
                        [&](const Operation& each) { return each.name == "layer: " + name; });
-}
-
-Operation named(const std::vector<Operation>& operations, const std::string& name) {
-    for (const Operation& operation : operations) {
-        if (operation.name == "layer: " + name) {
-            return operation;
-        }
-    }
-    FAIL("no operation " + name);
-    return {};
 }
 
 /// A whole linear layer, of which a rank has outputs or inputs.
@@ -68,18 +42,6 @@ LatentAttention latents() {
     attention.nope_dim = 3;
     attention.rope_dim = 2;
     attention.value_dim = 4;
-    return attention;
-}
-
-/// 4 heads of 3, queries from a latent of 5, outputs through two groups of 6, a window of 8.
-CompressedAttention compressed() {
-    CompressedAttention attention;
-    attention.heads = 4;
-    attention.head_dim = 3;
-    attention.q_lora_rank = 5;
-    attention.output_groups = 2;
-    attention.output_rank = 6;
-    attention.window = 8;
     return attention;
 }
 
@@ -189,7 +151,7 @@ TEST_CASE("a gate of outputs is projected beside queries; keys may serve as valu
 }
 
 TEST_CASE("compressed attention pools entries, reads a window whole, and picks its kernel by the purpose of a pass") {
-    CompressedAttention attention = compressed();
+    CompressedAttention attention = compressed_attention();
     const Operation window = named(operations_with(attention, on_ranks(2.0)), "latent attention");
     CHECK(visible_context(window.reach, 3.0) == 3.0);
     CHECK(visible_context(window.reach, 100.0) == 8.0);
@@ -217,9 +179,9 @@ TEST_CASE("compressed attention pools entries, reads a window whole, and picks i
 TEST_CASE("kernels that take so many heads at a time read latents again for the others, but for prompts") {
     LayerContext context = on_ranks(1.0), prompt = on_ranks(1.0, PassKind::prefill);
     context.latent_heads_per_read = prompt.latent_heads_per_read = 3.0;
-    CHECK(named(operations_with(compressed(), context), "latent attention").reads_per_token == 2.0);  // 4 heads
-    CHECK(named(operations_with(latents(), context), "latent attention").reads_per_token == 3.0);     // 8 heads
-    CHECK(named(operations_with(compressed(), prompt), "latent attention").reads_per_token == 0.0);
+    CHECK(named(operations_with(compressed_attention(), context), "latent attention").reads_per_token == 2.0);  // 4 heads
+    CHECK(named(operations_with(latents(), context), "latent attention").reads_per_token == 3.0);               // 8 heads
+    CHECK(named(operations_with(compressed_attention(), prompt), "latent attention").reads_per_token == 0.0);
     CHECK(named(operations_with(latents(), prompt), "latent attention").reads_per_token == 0.0);
 }
 

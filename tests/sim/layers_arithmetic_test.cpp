@@ -4,40 +4,15 @@
 
 #include <algorithm>
 
-#include "sim/layers/layers.h"
+#include "one_layer.h"
 
 namespace layers_arithmetic_test {
 
 using namespace treeline;
 using namespace treeline::sim;
+using namespace treeline::testing;
 
 namespace {
-
-LayerContext on_ranks(double ranks) {
-    LayerContext context;
-    context.width = 7.0;
-    context.precision = checkpoint_precision(NumberFormat::fp8, NumberFormat::bf16);
-    context.ranks = ranks;
-    context.layer = "layer";
-    return context;
-}
-
-template <class Kind>
-std::vector<Operation> operations_with(const Kind& block, const LayerContext& context) {
-    std::vector<Operation> operations;
-    append(block, context, operations);
-    return operations;
-}
-
-Operation named(const std::vector<Operation>& operations, const std::string& name) {
-    for (const Operation& operation : operations) {
-        if (operation.name == "layer: " + name) {
-            return operation;
-        }
-    }
-    FAIL("no operation " + name);
-    return {};
-}
 
 /// Inputs and outputs of the whole layer, from its weights and FLOPs on two ranks.
 void check_linear(const Operation& operation, double in, double out) {
@@ -62,18 +37,6 @@ RecurrentState plain_state() {
     state.tree_token_flops = 60.0;
     state.pair_scratch_bytes = 16.0;
     return state;
-}
-
-/// 4 heads of 3, queries from a latent of 5, outputs through two groups of 6, a window of 8.
-CompressedAttention compressed_attention() {
-    CompressedAttention attention;
-    attention.heads = 4;
-    attention.head_dim = 3;
-    attention.q_lora_rank = 5;
-    attention.output_groups = 2;
-    attention.output_rank = 6;
-    attention.window = 8;
-    return attention;
 }
 
 }  // namespace
