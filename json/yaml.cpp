@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include "json/parse.h"
@@ -95,6 +98,41 @@ private:
     std::size_t values_ = 0, bytes_ = 0;
 };
 
+/// Sees where documents begin. yaml-cpp does not refuse a token that cannot begin one (a comma): it reports an empty document
+/// and stays where it is, so that YAML::LoadAll fills the memory.
+class DocumentBegins : public YAML::EventHandler {
+public:
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (mark.pos == last_) {
+            throw YAML::ParserException(mark, "a document cannot begin here");
+        }
+        last_ = mark.pos;
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+    void OnAlias(const YAML::Mark& /*mark*/, YAML::anchor_t /*anchor*/) override {}
+    void OnScalar(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                  const std::string& /*value*/) override {}
+    void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                         YAML::EmitterStyle::value /*style*/) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/, YAML::anchor_t /*anchor*/,
+                    YAML::EmitterStyle::value /*style*/) override {}
+    void OnMapEnd() override {}
+
+private:
+    int last_ = -1;
+};
+
+/// All documents of a text; throws YAML::Exception.
+std::vector<YAML::Node> documents_of(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    DocumentBegins begins;
+    while (parser.HandleNextDocument(begins)) {}
+    return YAML::LoadAll(text);
+}
+
 /// What `read` makes of the text, or why there is nothing.
 template <class Read>
 ParsedYaml parsed_by(const Read& read) {
@@ -124,7 +162,7 @@ ParsedYaml parse_yaml(const std::string& text) {
 ParsedYaml parse_yaml_documents(const std::string& text) {
     return parsed_by([&](Unfolding& unfolding) {
         nlohmann::ordered_json documents = nlohmann::ordered_json::array();
-        for (const YAML::Node& document : YAML::LoadAll(text)) {
+        for (const YAML::Node& document : documents_of(text)) {
             if (!document.IsNull()) {
                 documents.push_back(unfolding.tree_of(document));
             }

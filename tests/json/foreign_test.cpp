@@ -65,6 +65,12 @@ TEST_CASE("YAML by the core schema") {
     CHECK(parse_yaml("a: 1\nb: 2\na: 3\n").repeated_keys == std::vector<std::string>{"a"});
     CHECK(parse_yaml("a: [1\n").failure.find("is not YAML: line 2") == 0);
     CHECK(parse_yaml("x: *unknown").failure.find("is not YAML") == 0);
+    CHECK(parse_yaml_documents("---\n---\na: 1\n---\nb: 2\n").tree == nlohmann::json::parse(R"([{"a": 1}, {"b": 2}])"));
+    CHECK(parse_yaml_documents("a: 1\n").tree == nlohmann::json::parse(R"({"a": 1})"));
+    CHECK(parse_yaml_documents("---\n---\n").tree.is_null());
+    for (const char* endless : {",", ",,*g,x", "a: 1\n---\n]", "}"}) {  // yaml-cpp would report empty documents for ever
+        CHECK(parse_yaml_documents(endless).failure.find("is not YAML: line ") == 0);
+    }
 }
 
 TEST_CASE("the texts that aliases unfold to are bounded, too, and those of many keys are not") {
