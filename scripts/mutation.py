@@ -75,7 +75,7 @@ def equivalents():
     """Lines "file: code | reason"; the code is the changed line without its indentation."""
     file = ROOT / "tests" / "mutation" / "equivalent.txt"
     lines = file.read_text().split("\n") if file.exists() else []
-    return {tuple(part.strip() for part in line.split(" | ")[0].split(": ", 1)) for line in lines if line and not line.startswith("#")}
+    return {tuple(part.strip() for part in line.rsplit(" | ", 1)[0].split(": ", 1)) for line in lines if line and not line.startswith("#")}
 
 
 def operand_begin(code, place, stops):

@@ -61,7 +61,12 @@ std::vector<ExpressionStep> ExpressionParser::steps() {
 
 std::string ExpressionParser::what_follows() const {
     const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_of_word);
-    const auto size = static_cast<std::size_t>(end - rest_.begin());
+    auto size = static_cast<std::size_t>(end - rest_.begin());
+    for (const Operators& rank : operator_ranks()) {
+        for (const auto& [name, kind] : rank) {
+            size = rest_.starts_with(name) ? std::max(size, name.size()) : size;
+        }
+    }
     return rest_.empty() ? "its end" : quoted(rest_.substr(0, std::max<std::size_t>(1, size)));
 }
 

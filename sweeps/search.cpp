@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <queue>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -18,6 +17,38 @@ constexpr std::uint64_t boxes_of_report = 256;  ///< between two calls of SweepO
 
 struct LooserBound {
     bool operator()(const SearchBox& a, const SearchBox& b) const { return b.bound.comes_before(a.bound); }
+};
+
+/// Boxes to look into, the most promising first.
+class OpenBoxes {
+public:
+    [[nodiscard]] std::size_t size() const { return heap_.size(); }
+
+    void push(const SearchBox& box) {
+        heap_.push_back(box);
+        std::push_heap(heap_.begin(), heap_.end(), LooserBound{});
+    }
+
+    SearchBox pop() {
+        std::pop_heap(heap_.begin(), heap_.end(), LooserBound{});
+        const SearchBox box = heap_.back();
+        heap_.pop_back();
+        return box;
+    }
+
+    /// Keeps the `count` most promising ones, and calls `left` with each of the others.
+    template <class Left>
+    void keep(std::size_t count, Left left) {
+        const auto kept = heap_.begin() + static_cast<std::ptrdiff_t>(std::min(count, heap_.size()));
+        std::nth_element(heap_.begin(), kept, heap_.end(),
+                         [](const SearchBox& a, const SearchBox& b) { return a.bound.comes_before(b.bound); });
+        std::for_each(kept, heap_.end(), left);
+        heap_.erase(kept, heap_.end());
+        std::make_heap(heap_.begin(), heap_.end(), LooserBound{});
+    }
+
+private:
+    std::vector<SearchBox> heap_;
 };
 
 /// The boxes of a variant with which the search begins.
@@ -184,21 +215,21 @@ private:
     }
 
     void explore(const Root& root) {
-        std::priority_queue<SearchBox, std::vector<SearchBox>, LooserBound> open;
+        OpenBoxes open;
         for (const SearchBox& box : root.boxes) {
             add(box, open);
         }
-        if (open.empty()) {
+        if (open.size() == 0) {
             return;
         }
         const sim::CompiledRound round = sim::compile_round(setup_of(space_, root.variant));
         start(root.variant, round);
-        while (!open.empty()) {
-            const SearchBox box = open.top();
-            open.pop();
-            if (open.size() > options_.most_open_boxes) {
-                leave(box);
-            } else if (!settled(box.bound)) {
+        while (open.size() > 0) {
+            const SearchBox box = open.pop();
+            if (open.size() > options_.most_open_boxes) {  // half of them, so that this costs little a box
+                open.keep(options_.most_open_boxes / 2, [&](const SearchBox& other) { leave(other); });
+            }
+            if (!settled(box.bound)) {
                 look_into(box, open);
             } else {
                 proof_.bounded_away += box.size();
@@ -210,8 +241,7 @@ private:
         report();
     }
 
-    template <class Queue>
-    void add(const SearchBox& box, Queue& open) {
+    void add(const SearchBox& box, OpenBoxes& open) {
         if (settled(box.bound)) {
             proof_.bounded_away += box.size();
         } else {
@@ -219,8 +249,7 @@ private:
         }
     }
 
-    template <class Queue>
-    void look_into(const SearchBox& box, Queue& open) {
+    void look_into(const SearchBox& box, OpenBoxes& open) {
         if (box.size() <= points_of_leaf) {
             const Counts counts = price(box, [&](const RankedPoint& found) {
                 if (!tried_.contains(found.order)) {

@@ -68,7 +68,7 @@ struct SweepOptions : Reductions {
     /// Searches for the best points instead of pricing all (sweeps/search.h): how much better, as a share of its figure, a
     /// point that was not priced may be.
     std::optional<double> search_gap;
-    std::size_t most_open_boxes = 4'000'000;  ///< of a search, which leaves what lies in more of them: 250 MB
+    std::size_t most_open_boxes = 4'000'000;  ///< of a search, which leaves the worse half of more of them: 250 MB
 };
 
 /// A point that a summary keeps.

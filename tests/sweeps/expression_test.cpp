@@ -107,7 +107,7 @@ TEST_CASE("a condition knows the variables it names") {
     CHECK_THROWS_WITH(Condition("batch = 1"), Catch::Contains("it compares with ==, not with ="));
     CHECK_THROWS_WITH(Condition("= 1"), Catch::Contains("it compares with ==, not with ="));
     CHECK_THROWS_WITH(Condition("batch =="), Catch::Contains("a number or a variable is missing before its end"));
-    CHECK_THROWS_WITH(Condition("== 1"), Catch::Contains("a number or a variable is missing before \"="));
+    CHECK_THROWS_WITH(Condition("== 1"), Catch::Contains("a number or a variable is missing before \"==\""));
     CHECK_THROWS_WITH(Condition("batches < 1"),
                       Catch::Contains("nothing is called \"batches\" (variables: draft_tokens, depth"));
 }

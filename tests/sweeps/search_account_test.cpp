@@ -202,6 +202,9 @@ TEST_CASE("a search may hold as many boxes as it is allowed beside the one that 
     CHECK(found.search->boxes == 3);
     CHECK(found.points + found.search->bounded_away == 33);  // one half is left
     CHECK((found.points == 7 || found.points == 26));        // (7.2 + 1)² = (1 + 1)·(33 + 1)
+    options.search_gap.reset();                              // the other half has nothing better
+    REQUIRE_FALSE(found.best.empty());
+    CHECK(found.best.front().order == run_sweep(space, options).best.front().order);
 }
 
 TEST_CASE("where a stopped search has fewer points than asked for no share bounds what is missing") {
