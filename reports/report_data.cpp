@@ -145,9 +145,14 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
         metrics.between(inputs.plain_time->low * milliseconds, inputs.plain_time->high * milliseconds);
     }
     if (steady) {
-        metrics.add(
-            "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms",
-            loaded ? "" : "one prompt, read alone");
+        const char* note = loaded ? "" : "one prompt, read alone";
+        if (best_of(found).time_to_first_token < Seconds(10.0)) {
+            metrics.add(
+                "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms", note);
+        } else {
+            metrics.add(
+                "TTFT", [](const Candidate& c) { return c.time_to_first_token.value(); }, "s", note);
+        }
         metrics.leave_out_plain_if(found.plain.overrun);
     }
     if (loaded && steady) {

@@ -78,9 +78,6 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
         }
     }
     std::vector<std::string> notes = load_notes(*answer.result.recommendation, answer.input.workload.traffic.kind);
-    if (std::string note = in_service_text(answer); !note.empty() && answer.result.recommendation->speculate) {
-        notes.push_back(std::move(note));
-    }
     if (std::string note = untrained_note(*answer.result.recommendation); !note.empty()) {
         notes.push_back(std::move(note));
     }
@@ -89,6 +86,10 @@ Json report_page_data(const sweeps::Answer& answer, const std::vector<engines::E
     Json data = report_data({on_a_page(sentence_of(answer)), answer.input.workload, *answer.result.recommendation,
                              answer.input.provenance, acceptance_notes(answer.input), std::move(sections), std::move(notes),
                              others, answer.trust ? &*answer.trust : nullptr, shown_plain_time(answer)});
+    if (const std::string note = in_service_text(answer); !note.empty() && answer.result.recommendation->speculate) {
+        const std::string said = data["schedule_sentence"];
+        data["schedule_sentence"] = said.empty() ? note : said + " " + note;
+    }
     if (!answer.result.recommendation->speculate) {  // plain decoding gains 1 whatever moves
         std::string sentence = answer.rejected ? rejected_text(*answer.rejected) + " " : "";
         sentence += plain_time_text(answer);

@@ -196,6 +196,36 @@ TEST_CASE("a headline says when the first token comes more than a fifth later un
     CHECK_FALSE(says_it(2.5));
 }
 
+TEST_CASE("the page says beside its schedule where a load keeps fewer requests running than plain decoding does") {
+    Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100-concurrency.json").string());
+    sweeps::Recommendation& found = *s.answer.result.recommendation;
+    REQUIRE(found.speculate);
+    found.candidates.front().gain_of_capacity = false;
+    const auto beside_schedule = [&](double drafting, double plain) {
+        found.candidates.front().in_service = drafting;
+        found.plain.in_service = plain;
+        return contains(report_page_data(s.answer, {}, PageStudies::none)["schedule_sentence"],
+                        "this load keeps 4 of them running, and 5 in plain decoding");
+    };
+    CHECK(beside_schedule(4.0, 5.0));
+    CHECK_FALSE(beside_schedule(4.0, 4.0));
+}
+
+TEST_CASE("the page writes a wait for the first token in seconds where it is long") {
+    Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100-concurrency.json").string());
+    const auto first_token = [&](double seconds) {
+        s.answer.result.recommendation->candidates.front().time_to_first_token = Seconds(seconds);
+        const Json metrics = report_page_data(s.answer, {}, PageStudies::none)["summary"]["metrics"];
+        return *std::find_if(metrics.begin(), metrics.end(), [](const Json& metric) { return metric["name"] == "TTFT"; });
+    };
+    const Json brief = first_token(9.0), long_wait = first_token(278.0);
+    CHECK(brief["unit"] == "ms");
+    CHECK(brief["value"].get<double>() == Approx(9000.0));
+    CHECK(long_wait["unit"] == "s");
+    CHECK(long_wait["value"].get<double>() == Approx(278.0));
+    CHECK(long_wait["plain"].get<double>() == Approx(s.answer.result.recommendation->plain.time_to_first_token.value()));
+}
+
 TEST_CASE("where plain decoding is recommended, table, JSON and page say how near drafting came") {
     const Shown s = shown((source_folder() / "examples" / "llama-3.1-8b-h100.json").string(), 20.0);
     REQUIRE_FALSE(s.json["speculate"].get<bool>());
