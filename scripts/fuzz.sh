@@ -7,20 +7,22 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 usage() {
     cat <<'TEXT'
 Usage: scripts/fuzz.sh [--seconds N] [--jobs N] [--fast] [--seed N] [TARGET...]
-       scripts/fuzz.sh --program [--seconds N]
+       scripts/fuzz.sh --program [--seconds N] [COMMAND...]
 
   --seconds N   for each target (default 600)
   --jobs N      targets at a time (default: half of the cores)
   TARGET        names of tests/fuzz/targets.txt (default: all)
   --fast        mutations alone, by the release build: many more inputs, but none is chosen by the code that it reaches, and there are
                 no sanitizers. Other inputs with another --seed (default: 1)
-  --program     AFL++ on the whole program: what it does with a request, a model, a run or a table that it is given as a file
+  --program     AFL++ on the whole program: what it does with a request, a log, a table or a recipe that it is given as a file, for
+                recommend, estimate, sweep, import, lint and "study fit", or for the COMMANDs named
 
 Otherwise libFuzzer, with AddressSanitizer and UndefinedBehaviorSanitizer (preset fuzz, Clang 14); what it finds worth keeping is kept in
 build-fuzz/corpus/TARGET. An input that fails is left in build-fuzz/crash-TARGET… (build/fuzz/ with --fast, build-afl/ with --program).
 TEXT
 }
 
+program_commands=(recommend estimate sweep import lint 'study fit')
 seconds=600 jobs=$((($(nproc) + 1) / 2)) seed=1 how=sanitized
 targets=()
 while [ $# -gt 0 ]; do
@@ -35,7 +37,7 @@ while [ $# -gt 0 ]; do
         *) targets+=("$1"); shift ;;
     esac
 done
-[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(sed -n 's/^\([a-z][a-z_]*\) .*/\1/p' tests/fuzz/targets.txt)
+[ ${#targets[@]} -gt 0 ] && program_commands=("${targets[@]}") || mapfile -t targets < <(sed -n 's/^\([a-z][a-z_]*\) .*/\1/p' tests/fuzz/targets.txt)
 
 # The files and folders that a target starts from, one a line; its dictionary.
 seeds_of() {
@@ -73,7 +75,6 @@ fast_target() {
 }
 # AFL++ with the program built for it, one command after another; then every input that it kept is given to the program once more, which must
 # end with exit code 0, 1 or 2 within a second of processor time.
-program_commands=(recommend estimate sweep import lint 'study fit')
 fuzz_program() {
     command -v afl-fuzz >/dev/null || { echo "scripts/fuzz.sh --program needs afl-fuzz (Debian: afl++)" >&2; exit 2; }
     AFL_QUIET=1 cmake --preset afl >/dev/null && AFL_QUIET=1 cmake --build build-afl --target treeline
@@ -111,7 +112,7 @@ program_seeds() {
         sweep) find tests/fuzz/corpus/sweep examples/sweeps -type f -name '*.json' -size -8k ! -name million-points.json ;;
         import) find tests/runs/fixtures -type f -size -8k ;;
         lint) find tests/fuzz/corpus/lint -type f -size -8k ;;
-        study-fit) find examples/fits tests/fuzz/corpus/timings -type f -size -8k ! -name '*.md' ;;
+        study-fit) find examples/fits -type f -size -8k ! -name '*.md' ;;
     esac | head -40
 }
 export -f sanitized_target fast_target line_of seeds_of dictionary_of
