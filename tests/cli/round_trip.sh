@@ -34,15 +34,17 @@ for key in draft verify rollback host total; do
     "$JSON_GET" file.json /round_ms/$key
 done | awk '{v[NR]=$1} END {d = v[1]+v[2]+v[3]+v[4]-v[5]; exit !(NR == 5 && d < 1e-9 && d > -1e-9)}' || fail "phases do not sum to the round"
 
-# What `treeline calibrate` writes is read again, with and without --source: a device that names the file is priced with it.
+# What `treeline calibrate` writes is read again, with and without --source: a device that names the file is priced with it. (Every
+# fourth row of the measurements: laws of all take four times as long to fit.)
 measured=$SOURCE/calibrate/measurements/amd-epyc-2-cores
+awk '/^#/ || !heading++ || ++rows % 4 == 0' "$measured/amd-epyc-2-cores_gemm.csv" >amd-epyc-2-cores_gemm.csv
 sed 's/"calibration": "[^"]*"/"calibration": "laws.json"/' "$measured/amd-epyc-2-cores.json" >amd-epyc-2-cores.json
 grep -q '"calibration": "laws.json"' amd-epyc-2-cores.json || fail "the device's description names no calibration to replace"
 read_again() { # SOURCE, then flags: the laws are written, and name that source
     local source=$1
     shift
     checks=$((checks + 1))
-    "$TREELINE" calibrate --from "$measured/amd-epyc-2-cores_gemm.csv" --device "$measured/amd-epyc-2-cores.json" --resamples 0 \
+    "$TREELINE" calibrate --from amd-epyc-2-cores_gemm.csv --device "$measured/amd-epyc-2-cores.json" --resamples 0 \
         --format json --output laws.json "$@" || fail "calibrate $*"
     [ "$("$JSON_GET" laws.json /source)" = "$source" ] || fail "calibrate $*: the source is $("$JSON_GET" laws.json /source)"
     expect 0 'calibrated mode decodes' estimate --model pythia-70m --device ./amd-epyc-2-cores.json --stack ideal --mode calibrated

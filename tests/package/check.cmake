@@ -19,7 +19,7 @@ endfunction()
 
 function(build_against_installed name source)
   run("configure ${name}" ${CMAKE_COMMAND} -S ${source} -B ${WORK}/${name} -G ${GENERATOR}
-    -D CMAKE_BUILD_TYPE=Release -D CMAKE_PREFIX_PATH=${WORK}/installed -D CMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}")
+    -D CMAKE_BUILD_TYPE=Debug -D CMAKE_PREFIX_PATH=${WORK}/installed -D CMAKE_CXX_COMPILER=${COMPILER} "-DCMAKE_CXX_FLAGS=${FLAGS}")
   run("build ${name}" ${CMAKE_COMMAND} --build ${WORK}/${name})
 endfunction()
 

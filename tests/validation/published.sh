@@ -104,13 +104,21 @@ outside() {
    $1]}]}
 END
 }
-bad() { # ROW PATTERN: exit code 2, a sentence that names file, table and row; the good row is predicted all the same
-    outside "$1"
-    checks=$((checks + 1))
+rows=() sentences=()
+bad() { # ROW PATTERN: what bad_rows then checks, for all rows in one file
+    rows+=("${1/\"name\": \"bad\"/\"name\": \"bad ${#rows[@]}\"}") sentences+=("$2")
+}
+bad_rows() { # exit code 2, a sentence that names file, table and row for each; the good row is predicted all the same
+    outside "$(printf '%s,\n   ' "${rows[@]::${#rows[@]}-1}")${rows[-1]}"
     "$TREELINE" validate --experiments outside.json --format csv >out.txt 2>err.txt
-    [ $? -eq 2 ] || fail "$1: exit code is not 2"
-    grep -qE -- "outside.json: mine, bad: $2" err.txt || fail "$1: no sentence like \"$2\" in: $(cat err.txt)"
-    grep -q '^Mine,mine,good,.*,test,' out.txt || fail "$1: the other row is not predicted as a test row"
+    [ $? -eq 2 ] || fail "bad rows: exit code is not 2"
+    grep -q '^Mine,mine,good,.*,test,' out.txt || fail "bad rows: the good row is not predicted as a test row"
+    local i
+    for i in "${!rows[@]}"; do
+        checks=$((checks + 1))
+        grep -qE -- "outside.json: mine, bad $i: ${sentences[i]}" err.txt || fail "${rows[i]}: no sentence like \"${sentences[i]}\" in: $(cat err.txt)"
+    done
+    [ "$(grep -c '^Mine,mine,' out.txt)" = 1 ] || fail "a bad row is predicted: $(grep '^Mine,mine,' out.txt)"
 }
 outside '{"name": "also good", "draft_tokens": 0, "value": 10}'
 expect 0 'Mine' validate --experiments outside.json
@@ -130,6 +138,10 @@ bad '{"name": "bad", "value": 1.1, "observable": "tokens_per_joule", "unit": "to
 
 # A drafter without a number of drafts would be priced with the default of `treeline estimate`.
 bad '{"name": "bad", "value": 9.9, "drafter": {"kind": "model", "model": "mamba2-130m"}, "accept_length": 2}' 'has a drafter, but neither "draft_tokens" nor "shape"'
+bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": 5}' 'relative_to must be an object'
+bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": {"platform": "nowhere"}}' 'unknown platform "nowhere"'
+bad '{"name": "bad", "value": 9.9, "ran": true, "observable": "memory", "unit": "GB", "draft_tokens": 0}' 'value: has no effect with ran'
+bad_rows
 
 # Conditions and cases of a published file, and a device by its path, from a folder of its own.
 mkdir -p mine
@@ -157,9 +169,6 @@ checks=$((checks + 1))
 grep -q 'extended.json: extends: names "stre", which is not an earlier file; did you mean "stree"' err.txt ||
     fail "no sentence on extends: $(cat err.txt)"
 
-bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": 5}' 'relative_to must be an object'
-bad '{"name": "bad", "value": 1.1, "draft_tokens": 0, "relative_to": {"platform": "nowhere"}}' 'unknown platform "nowhere"'
-
 # Whether a run fits into memory: a million tokens of a Transformer's cache (131 GB) do not fit into 48 GB, a Mamba's state does.
 memory() { # TARGET RIGHT
     cat >memory.json <<END
@@ -176,7 +185,6 @@ END
 }
 memory llama-3-8b 0
 memory mamba2-2.7b 1
-bad '{"name": "bad", "value": 9.9, "ran": true, "observable": "memory", "unit": "GB", "draft_tokens": 0}' 'value: has no effect with ran'
 
 platform() { # FREE ROLE PATTERN: a platform that cannot be fitted is left out, with a sentence
     cat >platform.json <<END
