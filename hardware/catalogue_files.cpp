@@ -178,12 +178,12 @@ fs::path catalogue_file(const fs::path& catalogue, const CatalogueFolders& folde
     if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".json")) {
         return name_or_path;
     }
-    const std::vector<fs::path> files = catalogue_files(catalogue, folders);
-    const auto named =
-        std::find_if(files.begin(), files.end(), [&](const fs::path& file) { return file.stem() == name_or_path; });
-    if (named != files.end()) {
-        return *named;
+    for (const std::string& folder : folders) {  // without listing them: a question reads many descriptions
+        if (fs::path named = catalogue / folder / (name_or_path + ".json"); text::is_file(named)) {
+            return named;
+        }
     }
+    const std::vector<fs::path> files = catalogue_files(catalogue, folders);
     if (const std::optional<fs::path> called = file_called(files, name_or_path)) {
         return *called;
     }

@@ -353,16 +353,20 @@ std::vector<std::string> alias_names(const fs::path& catalogue) {
     return text::is_folder(aliases) ? model_names(aliases) : std::vector<std::string>();
 }
 
+/// Found without listing the folder: a question reads many descriptions.
+bool is_described(const fs::path& folder, const std::string& name) {
+    return !name.empty() && name.find('/') == std::string::npos && text::is_file(folder / (name + ".json"));
+}
+
 /// A description or an alias by its name; nothing where there is none.
-std::optional<json::Described<sim::Model>> load_named(const fs::path& catalogue, const std::string& name,
-                                                      const std::vector<std::string>& described) {
-    if (std::find(described.begin(), described.end(), name) != described.end()) {
+std::optional<json::Described<sim::Model>> load_named(const fs::path& catalogue, const std::string& name) {
+    if (is_described(catalogue, name)) {
         return load_file(catalogue / (name + ".json"));
     }
-    const fs::path alias = catalogue / "aliases" / (name + ".json");
-    return !name.empty() && name.find('/') == std::string::npos && text::is_file(alias)
-               ? std::optional(load_alias(catalogue, alias))
-               : std::nullopt;
+    if (is_described(catalogue / "aliases", name)) {
+        return load_alias(catalogue, catalogue / "aliases" / (name + ".json"));
+    }
+    return std::nullopt;
 }
 
 /// What of a described model also holds for the release that a repository names.
@@ -406,17 +410,16 @@ json::Described<sim::Model> load_model(const fs::path& catalogue, const std::str
         const fs::path path = name_or_path;
         return load_file(text::is_folder(path) ? path / "config.json" : path);
     }
-    const std::vector<std::string> described = model_names(catalogue);
-    const bool known_name = std::find(described.begin(), described.end(), name_or_path) != described.end();
+    const bool known_name = is_described(catalogue, name_or_path);
     for (const std::string& name : {name_or_path, catalogue_name(name_or_path)}) {
-        if (std::optional<json::Described<sim::Model>> found = load_named(catalogue, name, described)) {
+        if (std::optional<json::Described<sim::Model>> found = load_named(catalogue, name)) {
             return as_asked(std::move(*found), name_or_path, known_name);
         }
     }
     if (repository) {
-        std::string name = published_as(name_or_path, catalogue, described);
+        std::string name = published_as(name_or_path, catalogue, model_names(catalogue));
         name = name.empty() ? published_as(name_or_path, catalogue / "aliases", alias_names(catalogue)) : name;
-        if (std::optional<json::Described<sim::Model>> found = load_named(catalogue, name, described)) {
+        if (std::optional<json::Described<sim::Model>> found = load_named(catalogue, name)) {
             return as_asked(std::move(*found), name_or_path, known_name);
         }
     }

@@ -96,7 +96,7 @@ TEST_CASE("asking rate by rate finds the same largest rates") {
             return there.recommendation && there.recommendation->unserved.empty() && !there.recommendation->saturation;
         };
         double low = 1e-3, high = 1e3;
-        for (int i = 0; i < 40; ++i) {
+        for (int i = 0; i < 24; ++i) {
             const double middle = std::sqrt(low * high);
             (serves(middle) ? low : high) = middle;
         }

@@ -33,12 +33,12 @@ export const checks = ({ live, program }) => ({
     await page.waitForFunction(() => document.documentElement.dataset.answered, null, { polling: 5 });
     const first = (await page.evaluate(() => performance.now())) - began;
     const times = [];
-    for (let load = 1; load <= 40; load += 1) {
+    for (let load = 1; load <= 21; load += 1) {
       await settled(page, () => page.getByLabel('How much', { exact: true }).fill(String(load)));
       times.push(await page.evaluate(() => Number(document.documentElement.dataset.took)));
     }
     await close();
-    const median = times.sort((a, b) => a - b)[20];
+    const median = times.sort((a, b) => a - b)[10];
     assert.ok(first <= FIRST * BUSY && median <= LATER * BUSY, `first answer after ${first} ms, later ones ${median} ms`);
     return `${(size / 1e6).toFixed(2)} MB, first answer after ${first.toFixed(0)} ms, later ones ${median.toFixed(0)} ms in the median (goals: 1.6 MB, ${FIRST} and ${LATER} ms)`;
   },
