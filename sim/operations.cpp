@@ -9,6 +9,8 @@
 namespace treeline::sim {
 namespace {
 
+constexpr std::size_t most_operations = 64;  ///< of nearly every model: operations are large, and seldom move then
+
 Operation block_norms(const Block& block, const LayerContext& context) {
     const double norms = static_cast<double>(block.norms);
     Operation operation = residual_norm(context, "norm", context.width * norms);
@@ -42,8 +44,8 @@ LayerContext context_of(const Model& model, std::size_t kind, const Precision& p
     return context;
 }
 
-std::vector<Operation> layer_operations(const Model& model, const Precision& precision, const PassOptions& options) {
-    std::vector<Operation> operations;
+void append_layers(const Model& model, const Precision& precision, const PassOptions& options,
+                   std::vector<Operation>& operations) {
     for (std::size_t kind = 0; kind < model.kinds.size(); ++kind) {
         const LayerContext context = context_of(model, kind, precision, options);
         if (context.occurrences == 0.0) {
@@ -58,6 +60,11 @@ std::vector<Operation> layer_operations(const Model& model, const Precision& pre
         }
         place(model.kinds[kind].residence, options.kind == PassKind::prefill, first, operations);
     }
+}
+
+std::vector<Operation> layer_operations(const Model& model, const Precision& precision, const PassOptions& options) {
+    std::vector<Operation> operations;
+    append_layers(model, precision, options, operations);
     return operations;
 }
 
@@ -102,9 +109,9 @@ void for_each_recurrent(const Model& model, const Precision& precision, double r
 
 std::vector<Operation> operations_of(const Model& model, const Precision& precision, const PassOptions& options) {
     std::vector<Operation> operations;
+    operations.reserve(most_operations);
     append_embedding(model, end_context(model, precision, options, "input"), operations);
-    std::vector<Operation> layers = layer_operations(model, precision, options);
-    operations.insert(operations.end(), layers.begin(), layers.end());
+    append_layers(model, precision, options, operations);
     append_head(model, end_context(model, precision, options, "output"), operations);
     return operations;
 }

@@ -117,6 +117,8 @@ CompiledPass compile_operations(std::vector<Operation> operations, const Precisi
         pass.whole_pass_rates.per_flop = 1.0 / peak;
     }
     double gaps = 0.0;
+    pass.operations.reserve(operations.size());
+    pass.launched.reserve(operations.size());
     for (Operation& operation : operations) {
         const PricedKernel priced = price_kernel(operation, precision, platform);
         const double launches = launches_of(operation, platform);
