@@ -12,6 +12,7 @@
 
 #include "json/parse.h"
 #include "text/parse_number.h"
+#include "text/plain_text.h"
 
 namespace treeline::json {
 namespace {
@@ -23,7 +24,7 @@ struct TooMuch {
 };
 
 Json scalar_of(const YAML::Node& node) {
-    const std::string& text = node.Scalar();
+    const std::string text = text::as_utf8(node.Scalar());
     if (node.Tag() == "!") {  // quoted
         return text;
     }
@@ -80,7 +81,7 @@ private:
         auto& members = object.get_ref<Json::object_t&>();
         std::unordered_map<std::string, std::size_t> places;  // the object itself compares a key with all before it
         for (const auto& member : node) {
-            const std::string key = member.first.IsScalar() ? member.first.Scalar() : "?";
+            const std::string key = member.first.IsScalar() ? text::as_utf8(member.first.Scalar()) : "?";
             count_bytes(key.size());
             Json value = tree_of(member.second, depth + 1);
             const auto [place, is_new] = places.try_emplace(key, members.size());

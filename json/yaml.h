@@ -18,7 +18,7 @@ struct ParsedYaml {
 };
 
 /// Scalars by YAML's core schema: numbers, booleans, null, else text. Refuses more than `deepest_nesting` (parse.h) levels and
-/// more than `most_yaml_values` values, or `most_yaml_bytes` of text.
+/// more than `most_yaml_values` values, or `most_yaml_bytes` of text. Bytes that are not UTF-8 become U+FFFD.
 ParsedYaml parse_yaml(const std::string& text);
 
 /// The same of a text with several documents: a list of them.
