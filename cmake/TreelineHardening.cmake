@@ -5,7 +5,7 @@ option(TREELINE_HARDENING "Harden Release programs (stack protector, checked C l
 
 if(EMSCRIPTEN)  # a module has a memory of its own, and its C library neither a canary nor checked calls
   set(TREELINE_HARDENING OFF)
-elseif(TREELINE_SANITIZE)  # at fixed addresses these large programs start in two thirds of the time, and tests start them a thousand times
+elseif(TREELINE_SANITIZE)  # at fixed addresses these large programs start in three quarters of the time, and tests start them a thousand times
   set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 else()
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
