@@ -145,14 +145,11 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
         metrics.between(inputs.plain_time->low * milliseconds, inputs.plain_time->high * milliseconds);
     }
     if (steady) {
-        const char* note = loaded ? "" : "one prompt, read alone";
-        if (best_of(found).time_to_first_token < Seconds(10.0)) {
-            metrics.add(
-                "TTFT", [](const Candidate& c) { return 1e3 * c.time_to_first_token.value(); }, "ms", note);
-        } else {
-            metrics.add(
-                "TTFT", [](const Candidate& c) { return c.time_to_first_token.value(); }, "s", note);
-        }
+        const bool long_wait = best_of(found).time_to_first_token >= Seconds(10.0);
+        const double per_second = long_wait ? 1.0 : 1e3;
+        metrics.add(
+            "TTFT", [&](const Candidate& c) { return per_second * c.time_to_first_token.value(); }, long_wait ? "s" : "ms",
+            loaded ? "" : "one prompt, read alone");
         metrics.leave_out_plain_if(found.plain.overrun);
     }
     if (loaded && steady) {
