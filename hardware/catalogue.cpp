@@ -1,6 +1,7 @@
 #include "hardware/catalogue.h"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -41,17 +42,32 @@ json::Described<T> load(const fs::path& file, Read read) {
     return described_in<T>(json::Document::load(file), read);
 }
 
-/// The measured device that `key` of the description `file` names.
-sim::Device load_measured_device(const fs::path& catalogue, const fs::path& file, const char* key, const std::string& name) {
-    const fs::path of_relative = catalogue_file(catalogue, device_folders, "device", name);
-    sim::Device relative = load<sim::Device>(of_relative, read_device).value;
-    if (relative.calibration_file.empty()) {
-        throw text::InputError({file.string() + ": " + key + ": names " + relative.name +
-                                ", whose kernels were not measured: its description has no \"calibration\""});
+/// The devices whose laws others take over, each read once.
+class MeasuredDevices {
+public:
+    explicit MeasuredDevices(fs::path catalogue) : catalogue_(std::move(catalogue)) {}
+
+    /// The one that `key` of the description `file` names.
+    const sim::Device& of(const fs::path& file, const char* key, const std::string& name) {
+        const auto known = known_.find(name);
+        return known != known_.end() ? known->second : known_.emplace(name, load_for(file, key, name)).first->second;
     }
-    relative.calibration = load_calibration(catalogue, of_relative, relative.calibration_file, relative.name);
-    return relative;
-}
+
+private:
+    [[nodiscard]] sim::Device load_for(const fs::path& file, const char* key, const std::string& name) const {
+        const fs::path of_relative = catalogue_file(catalogue_, device_folders, "device", name);
+        sim::Device relative = load<sim::Device>(of_relative, read_device).value;
+        if (relative.calibration_file.empty()) {
+            throw text::InputError({file.string() + ": " + key + ": names " + relative.name +
+                                    ", whose kernels were not measured: its description has no \"calibration\""});
+        }
+        relative.calibration = load_calibration(catalogue_, of_relative, relative.calibration_file, relative.name);
+        return relative;
+    }
+
+    fs::path catalogue_;
+    std::map<std::string, sim::Device> known_;
+};
 
 /// A device whose attention was measured, and does not walk along caches, takes no walk from others.
 bool attention_was_not_measured(const sim::Calibration& calibration) {
@@ -87,11 +103,11 @@ void add_laws(sim::Calibration transferred, sim::Device& device) {
 
 /// Gives `device` the laws of the measured device that its description names, and of the one that that one's names in turn
 /// (RTX PRO 6000's convolutions are those of L40S).
-void add_laws_of_relatives(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
+void add_laws_of_relatives(MeasuredDevices& measured, const fs::path& file, sim::Device& device) {
     constexpr int most_relatives = 4;  // and no circle
     std::string next = device.laws_of;
     for (int i = 0; i < most_relatives && !next.empty(); ++i) {
-        const sim::Device relative = load_measured_device(catalogue, file, "laws_of", next);
+        const sim::Device& relative = measured.of(file, "laws_of", next);
         add_laws(sim::transferred_laws(relative, device), device);
         next = relative.laws_of;
     }
@@ -101,9 +117,9 @@ void add_laws_of_relatives(const fs::path& catalogue, const fs::path& file, sim:
 /// What rings lose between 4 and 8 ranks stays behind: it is how the two sockets of that host are joined. On eight A30, 0.3 to
 /// 1.3 MB take 1.1 to 1.5 times less even than that, and 4 times more than the data sheet says (speculative rounds of
 /// Qwen3-32B, vLLM 0.26).
-void add_all_reduces_of_link(const fs::path& catalogue, const fs::path& file, sim::Device& device) {
+void add_all_reduces_of_link(MeasuredDevices& known, const fs::path& file, sim::Device& device) {
     const sim::Interconnect& link = device.interconnects.front();
-    const sim::Device measured = load_measured_device(catalogue, file, "interconnects: all_reduces_of", link.all_reduces_of);
+    const sim::Device& measured = known.of(file, "interconnects: all_reduces_of", link.all_reduces_of);
     if (measured.interconnects.empty() || measured.interconnects.front().name != link.name) {
         throw text::InputError({file.string() + ": interconnects: all_reduces_of: the fastest link of " + measured.name +
                                 " is not called " + link.name});
@@ -118,6 +134,23 @@ void add_all_reduces_of_link(const fs::path& catalogue, const fs::path& file, si
         }
     }
     device.calibration->source += "; all-reduces over " + link.name + " as on " + measured.name;
+}
+
+json::Described<sim::Device> load_calibrated(const fs::path& catalogue, const std::string& name_or_path,
+                                             MeasuredDevices& measured) {
+    const fs::path file = catalogue_file(catalogue, device_folders, "device", name_or_path);
+    json::Described<sim::Device> described = load<sim::Device>(file, read_device);
+    sim::Device& device = described.value;
+    if (!device.calibration_file.empty()) {
+        device.calibration = load_calibration(catalogue, file, device.calibration_file, device.name);
+    }
+    if (!device.laws_of.empty()) {
+        add_laws_of_relatives(measured, file, device);
+    }
+    if (device.calibration && !device.interconnects.empty() && !device.interconnects.front().all_reduces_of.empty()) {
+        add_all_reduces_of_link(measured, file, device);
+    }
+    return described;
 }
 
 /// Where the description of a stack lies whose name is no engine's with or without a version.
@@ -195,19 +228,17 @@ std::string device_called(const fs::path& catalogue, const std::string& name) {
 }
 
 json::Described<sim::Device> load_device(const fs::path& catalogue, const std::string& name_or_path) {
-    const fs::path file = catalogue_file(catalogue, device_folders, "device", name_or_path);
-    json::Described<sim::Device> described = load<sim::Device>(file, read_device);
-    sim::Device& device = described.value;
-    if (!device.calibration_file.empty()) {
-        device.calibration = load_calibration(catalogue, file, device.calibration_file, device.name);
+    MeasuredDevices measured(catalogue);
+    return load_calibrated(catalogue, name_or_path, measured);
+}
+
+std::map<std::string, sim::Device> load_devices(const fs::path& catalogue) {
+    MeasuredDevices measured(catalogue);
+    std::map<std::string, sim::Device> devices;
+    for (const std::string& name : device_names(catalogue)) {
+        devices.emplace(name, load_calibrated(catalogue, name, measured).value);
     }
-    if (!device.laws_of.empty()) {
-        add_laws_of_relatives(catalogue, file, device);
-    }
-    if (device.calibration && !device.interconnects.empty() && !device.interconnects.front().all_reduces_of.empty()) {
-        add_all_reduces_of_link(catalogue, file, device);
-    }
-    return described;
+    return devices;
 }
 
 json::Described<sim::Device> load_uncalibrated_device(const fs::path& catalogue, const std::string& name_or_path) {

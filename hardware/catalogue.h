@@ -6,6 +6,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ std::string device_called(const std::filesystem::path& catalogue, const std::str
 /// with every problem of the file (or of the calibration file that a device names), or, for an unknown name, with the nearest
 /// ones and all that are known.
 json::Described<sim::Device> load_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
-/// The same without the calibration file that the description may name.
+/// Every device of the catalogue under its name. Throws InputError for the first one that cannot be read.
+std::map<std::string, sim::Device> load_devices(const std::filesystem::path& catalogue);
+/// The device without the calibration file that the description may name.
 json::Described<sim::Device> load_uncalibrated_device(const std::filesystem::path& catalogue, const std::string& name_or_path);
 /// The description of that stack, laid over the one that it extends: a key that both have is its own, and null takes a key
 /// away. An engine's plain name ("vllm") is its newest version; for a version that the catalogue lacks, the InputError names

@@ -397,10 +397,13 @@ std::pair<std::string, std::string> known_model_and_format(const fs::path& catal
     if (is_path(name) && !is_repository(name)) {
         return {name, ""};
     }
-    const std::vector<std::string> known = all_model_names(catalogue);
-    const auto has = [&](const std::string& model) { return std::find(known.begin(), known.end(), model) != known.end(); };
     const auto [model, format] = model_and_format(name);
-    const bool without_it = !format.empty() && has(model) && !has(name) && !has(catalogue_name(name));
+    if (format.empty()) {
+        return {name, ""};
+    }
+    const std::vector<std::string> known = all_model_names(catalogue);
+    const auto has = [&](const std::string& wanted) { return std::find(known.begin(), known.end(), wanted) != known.end(); };
+    const bool without_it = has(model) && !has(name) && !has(catalogue_name(name));
     return without_it ? std::pair{model, format} : std::pair{name, std::string()};
 }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "json/reader.h"
+#include "requests/remembered.h"
 #include "text/catalogue_folder.h"
 
 namespace treeline::requests {
@@ -65,14 +66,19 @@ Catalogue catalogue_in(const fs::path& folder, const std::string& named_by) {
 }
 
 Catalogue find_catalogue(const std::string& flag) {
-    if (!flag.empty()) {
-        return catalogue_in(flag, "--catalogue");
-    }
-    if (std::optional<Catalogue> named = of_environment()) {
-        return *named;
-    }
-    return found(first_of(folders_beside_program()),
-                 "the catalogue of models and hardware was not found; give its folder with --catalogue");
+    const auto find = [&] {
+        if (!flag.empty()) {
+            return catalogue_in(flag, "--catalogue");
+        }
+        if (std::optional<Catalogue> named = of_environment()) {
+            return *named;
+        }
+        return found(first_of(folders_beside_program()),
+                     "the catalogue of models and hardware was not found; give its folder with --catalogue");
+    };
+    Catalogue catalogue = find();
+    catalogue.remembered = std::make_shared<Remembered>();
+    return catalogue;
 }
 
 Catalogue catalogue_among(const std::vector<fs::path>& folders) {

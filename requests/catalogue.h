@@ -16,7 +16,7 @@ class Remembered;
 struct Catalogue {
     std::filesystem::path models;
     std::filesystem::path hardware;
-    /// Where what was read is kept for the next question; null: each question reads anew.
+    /// Where what was read is kept for the next point or question; null: each reads anew.
     std::shared_ptr<Remembered> remembered = {};
 
     /// Published draft trees.
@@ -31,8 +31,8 @@ struct Catalogue {
 };
 
 /// The first of: `flag` (if not empty), $TREELINE_DATA, share/treeline beside the program or in its prefix, what the program
-/// carries (text/catalogue_folder.h). The first two are used without looking further. Throws InputError when the folder lacks
-/// models/ or hardware/, or when none is found.
+/// carries (text/catalogue_folder.h). The first two are used without looking further. What is read of it is kept. Throws
+/// InputError when the folder lacks models/ or hardware/, or when none is found.
 Catalogue find_catalogue(const std::string& flag);
 
 /// The same for a library, which no flag reaches: that of $TREELINE_DATA, else the first of `folders` that holds one, else the

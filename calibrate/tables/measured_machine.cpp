@@ -1,6 +1,8 @@
 #include "calibrate/tables/measured_machine.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -61,17 +63,19 @@ std::vector<MeasuredRow> rows_for_figures(const MeasuredFile& file) {
     std::vector<MeasuredRow> rows = file.rows;
     const std::vector<MeasuredRow>& any = rows.empty() ? file.drifted : rows;
     const TableKind* kind = any.empty() ? nullptr : kind_of(any.front());
-    if (kind == nullptr || (kind->name != "probe" && kind->name != "launch" && kind->name != "all_reduce")) {
+    // What tells the cases of a yardstick apart.
+    static const std::map<std::string, std::set<std::string>, std::less<>> names_of_yardsticks = {
+        {"probe", {"probe"}}, {"launch", {"by", "launches"}}, {"all_reduce", {"bytes"}}, {"gemm", {"dtype", "m", "n", "k"}}};
+    const auto names = kind == nullptr ? names_of_yardsticks.end() : names_of_yardsticks.find(kind->name);
+    if (names == names_of_yardsticks.end()) {
         return rows;
     }
-    const auto names = [&](std::string_view column) {
-        return column == "probe" || column == "by" || column == "launches" || (kind->name == "all_reduce" && column == "bytes");
-    };
     for (const MeasuredRow& drifted : file.drifted) {
         const bool known = std::any_of(file.rows.begin(), file.rows.end(), [&](const MeasuredRow& row) {
             return std::all_of(row.values.begin(), row.values.end(), [&](const auto& value) {
                 const auto other = drifted.values.find(value.first);
-                return !names(value.first) || (other != drifted.values.end() && other->second == value.second);
+                return names->second.count(value.first) == 0 ||
+                       (other != drifted.values.end() && other->second == value.second);
             });
         });
         if (!known) {

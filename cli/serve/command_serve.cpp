@@ -20,7 +20,6 @@
 #include "library/live_start.h"
 #include "reports/live_page.h"
 #include "requests/recommend/workload_file.h"
-#include "requests/remembered.h"
 #include "serve/server.h"
 #include "serve/stdio.h"
 #include "text/input_file.h"
@@ -111,7 +110,6 @@ std::string page_of(const requests::Catalogue& catalogue) {
 serve::ServerInput input_of(const ServeFlags& flags) {
     serve::ServerInput input;
     input.setting.catalogue = flags.common.find();
-    input.setting.catalogue.remembered = std::make_shared<requests::Remembered>();
     input.setting.time_limit =
         std::chrono::milliseconds(static_cast<std::int64_t>(1e3 * number_of("--time-limit", flags.seconds, 0.1, 3600.0)));
     input.address = flags.address;

@@ -105,9 +105,7 @@ validation::ServingParts read_serving_parts(const Catalogue& catalogue, const fs
         parts.models[name] = models::load_model(catalogue.models, name).value;
         parts.stems[validation::model_stem(name, parts.names)] = name;
     }
-    for (const std::string& name : hardware::device_names(catalogue.hardware)) {
-        parts.devices[name] = hardware::load_device(catalogue.hardware, name).value;
-    }
+    parts.devices = hardware::load_devices(catalogue.hardware);
     for (const std::string& name : hardware::stack_names(catalogue.hardware)) {
         parts.stacks[name] = hardware::load_stack(catalogue.hardware, name).value;
         // An engine of no stated version is its newest one.

@@ -287,6 +287,25 @@ TEST_CASE("own measurements become tables from main memory, with their scatter, 
     CHECK(tables[0].samples[0].spread == Approx(0.05));
 }
 
+TEST_CASE("a product that was measured under unusual conditions alone still says how fast a device multiplies") {
+    const Folder folder;
+    calibrate::MeasurementFiles files(folder.path, some_machine());
+    calibrate::Measurement large = taking(1e-3);
+    large.drifted = true;
+    files.put(product(1, 1024), taking(1e-3), 200'000'000);
+    files.put(product(8, 4096), large, 200'000'000);
+    files.put(reading(), taking(1e-4), 200'000'000);
+    files.save();
+    const calibrate::MachineFigures figures = calibrate::figures_of(files.read());
+    CHECK(figures.peaks.at(sim::NumberFormat::fp32).shape == "m 8, n 4096, k 1024");
+    // Measured as usual later on, the same product no longer counts as it was.
+    large.drifted = false;
+    large.first_quartile = 4e-3;
+    files.put(product(8, 4096), large, 200'000'000);
+    files.save();
+    CHECK(calibrate::figures_of(files.read()).peak_of(sim::NumberFormat::fp32).value() == Approx(2.0 * 8 * 4096 * 1024 / 4e-3));
+}
+
 TEST_CASE("a device whose states change in place faster than it reads has that bandwidth") {
     const Folder folder;
     const calibrate::Machine machine = some_machine();
