@@ -21,8 +21,9 @@ using TimeParts = std::vector<std::pair<std::string, double>>;
 class MeasurementFiles {
 public:
     /// Opens (or creates) the folder and reads what it holds already. Throws InputError if that is of another device or
-    /// unreadable, OutputError if the folder cannot be created.
+    /// unreadable, OutputError if the folder cannot be created. `machine` must outlive this object.
     MeasurementFiles(std::filesystem::path folder, const Machine& machine);
+    MeasurementFiles(std::filesystem::path folder, Machine&& machine) = delete;
 
     /// Whether a case has been measured already, with at least this many samples of the machine's typical state.
     [[nodiscard]] bool holds(const KernelCase& kernel, int least_samples = 1) const;

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { launch, openTab } from '../reports/chromium.mjs';
 import { Browsers } from '../reports/fonts.mjs';
 import { Native } from './native.mjs';
 
@@ -52,6 +53,11 @@ export async function preparePage(program, answers) {
     await standInPage(program, native, file);
   }
   const browsers = new Browsers(folder);
+  if (real) {
+    // Its process keeps the compiled module for as long as a page has it.
+    const { page } = await openTab(await browsers.with());
+    await page.goto(`file://${file}`);
+  }
   return {
     file,
     folder,
@@ -63,12 +69,11 @@ export async function preparePage(program, answers) {
       rmSync(folder, { recursive: true });
     },
     /** A page, and what it complained of or asked the network for. `hash`: of the address; `before`: runs in the page first;
-     *  `family`: of fonts.mjs, as if it were the only one. */
-    async open({ width = 1280, height = 900, scheme = 'light', hash = '', before, answered = true, media, family, file: other = file } = {}) {
-      const context = await (await browsers.with(family)).newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
-      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-      context.setDefaultTimeout(120_000); // of a machine that does much else
-      const page = await context.newPage();
+     *  `family`: of fonts.mjs, as if it were the only one; `alone`: in a browser that has seen no other page. */
+    async open({ width, height, scheme, hash = '', before, answered = true, media, family, alone = false, file: other = file } = {}) {
+      const browser = alone ? await launch() : await browsers.with(family);
+      const { page, close } = await openTab(browser, { width, height, scheme });
+      page.setDefaultTimeout(120_000); // of a machine that does much else
       const complaints = [];
       page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
       page.on('pageerror', (error) => complaints.push(String(error.stack ?? error)));
@@ -82,7 +87,7 @@ export async function preparePage(program, answers) {
       if (!real) await page.exposeFunction('treelineStandIn', (kind, question) => native.ask(kind, question));
       await page.goto(`file://${other}${hash}`);
       if (answered) await settled(page);
-      return { page, complaints, close: () => context.close() };
+      return { page, complaints, close: alone ? () => browser.close() : close };
     },
   };
 }

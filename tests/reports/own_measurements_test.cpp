@@ -289,7 +289,8 @@ TEST_CASE("own measurements become tables from main memory, with their scatter, 
 
 TEST_CASE("a product that was measured under unusual conditions alone still says how fast a device multiplies") {
     const Folder folder;
-    calibrate::MeasurementFiles files(folder.path, some_machine());
+    const calibrate::Machine machine = some_machine();
+    calibrate::MeasurementFiles files(folder.path, machine);
     calibrate::Measurement large = taking(1e-3);
     large.drifted = true;
     files.put(product(1, 1024), taking(1e-3), 200'000'000);

@@ -1,14 +1,10 @@
 // A report opened in the browser, with everything that goes wrong written down.
 import { pathToFileURL } from 'node:url';
+import { openTab } from './chromium.mjs';
 
 /** Opens `file`, in which the function `before` runs first; `complaints` collects console warnings and errors, uncaught errors, dialogs and requests other than the file itself. */
 export async function openReport(browser, file, { width = 1280, height = 900, dark = false, before } = {}) {
-  const context = await browser.newContext({
-    viewport: { width, height },
-    colorScheme: dark ? 'dark' : 'light',
-    acceptDownloads: true,
-  });
-  const page = await context.newPage();
+  const { page, close } = await openTab(browser, { width, height, scheme: dark ? 'dark' : 'light' });
   page.setDefaultTimeout(120_000); // tests run side by side, and a machine may be busy with others
   if (before) await page.addInitScript(before);
   const address = pathToFileURL(file).href;
@@ -32,7 +28,7 @@ export async function openReport(browser, file, { width = 1280, height = 900, da
   await page.waitForFunction(() =>
     [...document.querySelectorAll('figure.chart .plot')].every((plot) => plot.querySelector('svg')),
   );
-  return { page, complaints, close: () => context.close() };
+  return { page, complaints, close };
 }
 
 /**

@@ -28,7 +28,7 @@ export const checks = ({ live, program }) => ({
     if (!live.real) return 'skipped';
     const size = statSync(live.file).size;
     assert.ok(size <= LARGEST, `the page has ${size} bytes`);
-    const { page, close } = await live.open({ answered: false });
+    const { page, close } = await live.open({ answered: false, alone: true });
     const began = await page.evaluate(() => performance.timing.domInteractive - performance.timing.navigationStart);
     await page.waitForFunction(() => document.documentElement.dataset.answered, null, { polling: 5 });
     const first = (await page.evaluate(() => performance.now())) - began;
