@@ -2,10 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <unsupported/Eigen/LevenbergMarquardt>
-#include <unsupported/Eigen/NumericalDiff>
-
 #include "calibrate/kernel_fit_parts.h"
+#include "calibrate/levenberg_marquardt.h"
 #include "numerics/random.h"
 
 namespace treeline::calibrate {
@@ -17,39 +15,14 @@ using detail::PreparedTable;
 /// In a parameter's unit: a parameter that goes to zero stops here, so that its logarithm stays finite.
 constexpr double smallest = 1e-6;
 
-sim::KernelLaw law_from(const KernelLawForm& form, const Eigen::VectorXd& logs) {
+sim::KernelLaw law_from(const KernelLawForm& form, std::span<const double> logs) {
     sim::KernelLaw law = form.fixed;
     for (std::size_t i = 0; i < form.free.size(); ++i) {
         const sim::KernelParameter& parameter = sim::kernel_parameters()[form.free[i]];
-        parameter.set(law, std::max(std::exp(logs[static_cast<Eigen::Index>(i)]), smallest / parameter.in_unit));
+        parameter.set(law, std::max(std::exp(logs[i]), smallest / parameter.in_unit));
     }
     return law;
 }
-
-/// Residuals of one form of the law, for Eigen's solver.
-struct Residuals : Eigen::DenseFunctor<double> {
-    Residuals(const PreparedTable& of_table, const KernelLawForm& of_form, const std::vector<std::size_t>& of_samples,
-              double huber_delta)
-        : DenseFunctor(static_cast<int>(of_form.free.size()), static_cast<int>(of_samples.size())),
-          table(of_table),
-          form(of_form),
-          samples(of_samples),
-          delta(huber_delta) {}
-
-    int operator()(const Eigen::VectorXd& logs, Eigen::VectorXd& out) const {
-        const std::vector<sim::Rates> rates = detail::rates_of(table, law_from(form, logs));
-        for (std::size_t i = 0; i < samples.size(); ++i) {
-            const PreparedSample& sample = table.samples[samples[i]];
-            out[static_cast<Eigen::Index>(i)] = sample.weight * detail::robust(detail::log_residual(rates, sample), delta);
-        }
-        return 0;
-    }
-
-    const PreparedTable& table;
-    const KernelLawForm& form;
-    const std::vector<std::size_t>& samples;
-    double delta;
-};
 
 /// Experts of few tokens do not take longer to start than those of many (own_forms.cpp).
 bool starts_later(const sim::KernelLaw& law, const PreparedTable& table) {
@@ -88,20 +61,21 @@ std::optional<sim::KernelLaw> detail::fit_law(const PreparedTable& table, const 
     if (samples.size() < form.free.size() || samples.empty()) {
         return std::nullopt;
     }
-    Eigen::VectorXd logs(static_cast<Eigen::Index>(form.free.size()));
-    for (std::size_t i = 0; i < form.free.size(); ++i) {
-        const sim::KernelParameter& parameter = sim::kernel_parameters()[form.free[i]];
-        logs[static_cast<Eigen::Index>(i)] =
-            std::log(std::max({parameter.get(start), 2.0 * parameter.least, smallest / parameter.in_unit}));
+    std::vector<double> logs;
+    for (const std::size_t i : form.free) {
+        const sim::KernelParameter& parameter = sim::kernel_parameters()[i];
+        logs.push_back(std::log(std::max({parameter.get(start), 2.0 * parameter.least, smallest / parameter.in_unit})));
     }
-    const Residuals residuals(table, form, samples, options.huber_delta);
-    Eigen::NumericalDiff<Residuals> differentiated(residuals);
-    Eigen::LevenbergMarquardt<Eigen::NumericalDiff<Residuals>> solver(differentiated);
-    solver.setMaxfev(200);
-    solver.setFtol(1e-8);
-    solver.setXtol(1e-6);
-    solver.minimize(logs);
-    const sim::KernelLaw law = law_from(form, logs);
+    const auto residuals = [&](std::span<const double> at, std::span<double> out) {
+        const std::vector<sim::Rates> rates = rates_of(table, law_from(form, at));
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            const PreparedSample& sample = table.samples[samples[i]];
+            out[i] = sample.weight * robust(log_residual(rates, sample), options.huber_delta);
+        }
+    };
+    const LeastSquares found =
+        least_squares(logs, samples.size(), residuals, {.evaluations = 200, .squares = 1e-8, .numbers = 1e-6});
+    const sim::KernelLaw law = law_from(form, found.at);
     return on_a_bound(law, form) || starts_later(law, table) ? std::nullopt : std::optional(law);
 }
 

@@ -1,18 +1,15 @@
 #include "calibrate/log_fit.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include <unsupported/Eigen/LevenbergMarquardt>
-#include <unsupported/Eigen/NumericalDiff>
-
 #include "calibrate/kernel_fit_parts.h"
+#include "calibrate/levenberg_marquardt.h"
 
 namespace treeline::calibrate {
 namespace {
 
-using ResidualsOf = std::function<std::vector<double>(const std::vector<double>&)>;
-
-std::vector<double> exponentials(const Eigen::VectorXd& logs) {
+std::vector<double> exponentials(std::span<const double> logs) {
     std::vector<double> values;
     for (const double log : logs) {
         values.push_back(std::exp(log));
@@ -20,41 +17,27 @@ std::vector<double> exponentials(const Eigen::VectorXd& logs) {
     return values;
 }
 
-/// For Eigen's solver.
-struct LogResiduals : Eigen::DenseFunctor<double> {
-    LogResiduals(std::size_t numbers, std::size_t count, double huber_delta, const ResidualsOf& of)
-        : DenseFunctor(static_cast<int>(numbers), static_cast<int>(count)), delta(huber_delta), residuals(of) {}
-
-    int operator()(const Eigen::VectorXd& logs, Eigen::VectorXd& out) const {
-        const std::vector<double> all = residuals(exponentials(logs));
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            out[static_cast<Eigen::Index>(i)] = detail::robust(all[i], delta);
-        }
-        return 0;
-    }
-
-    double delta;
-    const ResidualsOf& residuals;
-};
-
 }  // namespace
 
 std::optional<LogFit> fit_logs(const std::vector<double>& start, std::size_t count, double huber_delta,
-                               const ResidualsOf& residuals) {
+                               const std::function<std::vector<double>(const std::vector<double>&)>& residuals) {
     if (count < start.size()) {
         return std::nullopt;
     }
-    Eigen::VectorXd logs(static_cast<Eigen::Index>(start.size()));
-    for (std::size_t i = 0; i < start.size(); ++i) {
-        logs[static_cast<Eigen::Index>(i)] = std::log(start[i]);
+    std::vector<double> logs;
+    for (const double value : start) {
+        logs.push_back(std::log(value));
     }
-    const LogResiduals robust_residuals(start.size(), count, huber_delta, residuals);
-    Eigen::NumericalDiff<LogResiduals> differentiated(robust_residuals);
-    Eigen::LevenbergMarquardt<Eigen::NumericalDiff<LogResiduals>> solver(differentiated);
-    solver.setMaxfev(400);
-    solver.minimize(logs);
-    return logs.allFinite() && std::isfinite(solver.fnorm()) ? std::optional(LogFit{exponentials(logs), solver.fnorm()})
-                                                             : std::nullopt;
+    const auto robust_residuals = [&](std::span<const double> at, std::span<double> out) {
+        const std::vector<double> all = residuals(exponentials(at));
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            out[i] = detail::robust(all[i], huber_delta);
+        }
+    };
+    const detail::LeastSquares found = detail::least_squares(logs, count, robust_residuals, {});
+    const auto is_finite = [](double number) { return std::isfinite(number); };
+    const bool all_finite = std::all_of(found.at.begin(), found.at.end(), is_finite) && is_finite(found.norm);
+    return all_finite ? std::optional(LogFit{exponentials(found.at), found.norm}) : std::nullopt;
 }
 
 }  // namespace treeline::calibrate
