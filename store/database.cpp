@@ -220,7 +220,8 @@ void Database::fail(const std::string& sql) const {
             throw text::InputError({fmt::format("{}: this query makes a value of more than {} MiB; ask for less of it (in: {})",
                                                 shown_, most_bytes_of_value >> 20, sql)});
         case SQLITE_NOMEM:
-            throw std::bad_alloc();
+            // Of a value whose length no file of this size could hold, too.
+            throw text::InputError({shown_ + " is damaged, or takes more memory than there is"});
         default:
             throw text::InputError({fmt::format("{}: {} (in: {})", shown_, sqlite3_errmsg(handle_), sql)});
     }

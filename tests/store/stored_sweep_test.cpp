@@ -209,6 +209,10 @@ TEST_CASE("a store of a newer version, another database and a damaged file are s
     CHECK_THROWS_WITH(Store(folder.file("other.sqlite"), Access::read), Catch::Contains("not a store of treeline"));
     std::ofstream(folder.file("text.sqlite")) << std::string(5000, 'x');
     CHECK_THROWS_WITH(Store(folder.file("text.sqlite"), Access::read), Catch::Contains("no SQLite database, or damaged"));
+    // A value's length is beyond memory.
+    const auto runs_of = [](const std::filesystem::path& file) { return Store(file, Access::read).runs(); };
+    const std::filesystem::path corpus = testing::source_folder() / "tests" / "fuzz" / "corpus" / "store";
+    CHECK_THROWS_WITH(runs_of(corpus / "length_beyond_memory.db"), Catch::Contains("is damaged, or takes more memory"));
 }
 
 TEST_CASE("unknown columns and axes are refused with the nearest name, and empty groups hold nothing") {
