@@ -9,7 +9,6 @@
 namespace treeline::calibrate {
 namespace {
 
-using detail::PreparedSample;
 using detail::PreparedTable;
 
 /// In a parameter's unit: a parameter that goes to zero stops here, so that its logarithm stays finite.

@@ -220,8 +220,7 @@ void Database::fail(const std::string& sql) const {
             throw text::InputError({fmt::format("{}: this query makes a value of more than {} MiB; ask for less of it (in: {})",
                                                 shown_, most_bytes_of_value >> 20, sql)});
         case SQLITE_NOMEM:
-            // Of a value whose length no file of this size could hold, too.
-            throw text::InputError({shown_ + " is damaged, or takes more memory than there is"});
+            throw std::bad_alloc();
         default:
             throw text::InputError({fmt::format("{}: {} (in: {})", shown_, sqlite3_errmsg(handle_), sql)});
     }
@@ -264,7 +263,7 @@ Row Database::row_of(sqlite3_stmt* statement) const {
     return row;
 }
 
-void Database::run(const std::string& sql, const Row& values, const std::function<void(const Row&)>& take) {
+void Database::run(const std::string& sql, const Row& values, const std::function<void(const Row&)>& take) try {
     const Statement statement = prepared(sql, true);
     for (std::size_t i = 0; i < values.size(); ++i) {
         bind(statement.get(), static_cast<int>(i) + 1, values[i]);
@@ -278,6 +277,9 @@ void Database::run(const std::string& sql, const Row& values, const std::functio
     if (step != SQLITE_DONE) {
         fail(sql);
     }
+} catch (const std::bad_alloc&) {
+    // Also where a damaged file states the length of a value, which none of its size could hold.
+    throw text::InputError({shown_ + " is damaged, or takes more memory than there is"});
 }
 
 std::vector<std::string> Database::query(const std::string& sql, std::vector<Row>& rows) try {
