@@ -67,12 +67,16 @@ bool names_two_lengths(const std::string& setup) {
 }  // namespace
 
 bool LoadTable::take(std::vector<std::string> cells, RunBuilder& run) {
+    if (is_none_) {
+        return false;
+    }
     const bool first = rows_ == 0;
     const bool unnamed = first && has_column_without_heading(cells);
     keep_averages();
     keep_statistics(cells);
     row_ = split_arrows(std::move(cells), run.draft_tokens_or(0) > 0);
-    if (first && !understand(run)) {
+    is_none_ = first && !understand(run);
+    if (is_none_) {
         return false;
     }
     if (first) {

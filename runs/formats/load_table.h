@@ -157,6 +157,7 @@ private:
     std::string contradiction_;
     std::optional<RunBuilder> before_;
     long rows_ = 0, plain_rows_ = 0;
+    bool is_none_ = false;  ///< its first row made no table of it
     bool keeps_apart_ = false;
 };
 

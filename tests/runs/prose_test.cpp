@@ -281,6 +281,12 @@ TEST_CASE("where something else is read, sentences beside it are not") {
     CHECK(run.cells[1].draft_tokens == 2);
 }
 
+TEST_CASE("a heading of waits makes no results of the rates below it, however many they are") {
+    CHECK(refusal("Time to First Token-n-max 2\n8t/s 1t/s").find("not with how many draft tokens") != std::string::npos);
+    CHECK(refusal("Time to First Token-n-max 2\n8t/s 1t/s 3t/s\n5 t/s").find("not with how many draft tokens") !=
+          std::string::npos);
+}
+
 TEST_CASE("a load that stands behind the rates, or alone below them, is theirs") {
     const auto batches = [](const std::string& text) {
         std::string all;
