@@ -62,7 +62,7 @@ void LogSections::take_text(const std::string& text) {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     title_.of.add(run_formats_of::deployment_in(lower));
     if (titles || !title_.titled) {
-        title_.text = text::as_utf8(text.substr(0, 60));
+        title_.text = text::head(text, 60);
     }
     const std::string words = run_formats_of::plain_words(text);
     if (!titles || speaks_of_drafts(words)) {
@@ -79,7 +79,7 @@ void LogSections::take_text(const std::string& text) {
 }
 
 bool LogSections::leaves_out(std::string_view line, RunBuilder& run) {
-    const std::string text = text::trimmed(line.substr(0, 2000));
+    const std::string text = text::trimmed(text::head(line, 2000));
     if (text.starts_with("```")) {
         in_block_ = !in_block_;
         blocks_ = true;

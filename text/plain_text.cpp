@@ -95,6 +95,14 @@ std::string json_without_controls(std::string_view json) {
     return plain;
 }
 
+std::string_view head(std::string_view text, std::size_t longest) {
+    const auto goes_on = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0u) == 0x80u; };
+    while (longest > 0 && longest < text.size() && goes_on(longest)) {
+        --longest;
+    }
+    return text.substr(0, longest);
+}
+
 std::string as_utf8(std::string_view text) {
     std::string valid;
     valid.reserve(text.size());

@@ -13,6 +13,9 @@ std::string without_controls(std::string_view text);
 /// JSON of the same values, with these characters escaped as "\u202e"; those below U+0020 a writer of JSON has escaped.
 std::string json_without_controls(std::string_view json);
 
+/// As much of its beginning as `longest` bytes hold without a part of a character.
+std::string_view head(std::string_view text, std::size_t longest);
+
 /// The text with U+FFFD in place of bytes that are not UTF-8.
 std::string as_utf8(std::string_view text);
 

@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "text/plain_text.h"
+
 namespace treeline::text {
 namespace {
 
@@ -111,14 +113,7 @@ std::string other_names(const std::string& word, const std::vector<std::string>&
 }
 
 std::string shortened(std::string text, std::size_t longest) {
-    if (text.size() <= longest) {
-        return text;
-    }
-    std::size_t end = longest;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) {
-        --end;
-    }
-    return text.substr(0, end) + "...";
+    return text.size() <= longest ? text : std::string(head(text, longest)) + "...";
 }
 
 }  // namespace treeline::text

@@ -11,6 +11,7 @@
 #include "runs/formats/pipe_cells.h"
 #include "runs/formats/sglang_counts.h"
 #include "runs/formats/stated_lengths.h"
+#include "text/plain_text.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -74,7 +75,7 @@ class PastedCommands : public LineReader {
 public:
     bool take(std::string_view line, RunBuilder& run) override {
         constexpr std::size_t longest_command = 1u << 16;
-        line = line.substr(0, longest_command);
+        line = text::head(line, longest_command);
         take_client(line, run);
         if (!goes_on_) {
             judge(run);

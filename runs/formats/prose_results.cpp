@@ -17,6 +17,7 @@
 #include "runs/formats/prose_statements.h"
 #include "runs/formats/stated_lengths.h"
 #include "runs/formats/time_units.h"
+#include "text/plain_text.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
@@ -242,7 +243,7 @@ private:
 
     /// "avg: 71.5 tok/s" below two runs or more of the same setup.
     [[nodiscard]] bool sums_up(std::string_view line, const Statement& statement) const {
-        const std::string words = plain_words(line.substr(0, 40)), first = words.substr(0, words.find(' '));
+        const std::string words = plain_words(text::head(line, 40)), first = words.substr(0, words.find(' '));
         const std::vector<Statement>& before = paragraphs_.back().statements;
         const auto alike = std::count_if(before.begin(), before.end(), [&](const Statement& run) {
             return run.setup == statement.setup && run.requests == statement.requests && run.context == statement.context;
@@ -266,7 +267,7 @@ private:
         common_.take(line);
         if (!blank) {
             begins_ = true;
-            title_ = text::trimmed(line.substr(0, 80));
+            title_ = text::trimmed(text::head(line, 80));
         }
     }
 

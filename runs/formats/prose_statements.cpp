@@ -16,6 +16,7 @@
 #include "runs/formats/stated_lengths.h"
 #include "runs/formats/stated_setup.h"
 #include "runs/formats/table_caption.h"
+#include "text/plain_text.h"
 #include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
@@ -41,7 +42,7 @@ std::string without_counts(std::string text) {
 /// In lower case, without the marks of Markdown.
 std::string plain_line(std::string_view line) {
     std::string plain;
-    for (const char c : line.substr(0, longest_prose_line)) {
+    for (const char c : text::head(line, longest_prose_line)) {
         if (c != '*' && c != '`') {
             plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
         }

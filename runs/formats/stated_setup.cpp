@@ -6,6 +6,7 @@
 #include "runs/formats/load_columns.h"
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/stated_lengths.h"
+#include "text/plain_text.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -72,7 +73,7 @@ struct Statements {
 };
 
 Statements statements_in(std::string_view line) {
-    const std::string text(line.substr(0, longest_statement)), words = plain_words(text);
+    const std::string text(text::head(line, longest_statement)), words = plain_words(text);
     const bool command = text.find("--spec") != std::string::npos || text.find("--draft") != std::string::npos;
     if (command || says_rate_of_tokens(words) || says(words, "accepted") || sides_of_arrow(text)) {
         return {};

@@ -106,7 +106,7 @@ int requests_in_label(const std::string& cell) {
 }
 
 void TableCaption::take(std::string_view line) {
-    const std::string text = without_marks(line.substr(0, longest_line));
+    const std::string text = without_marks(text::head(line, longest_line));
     if (text.empty()) {
         ended_ = true;
         return;
@@ -146,7 +146,7 @@ std::vector<std::string> TableCaption::parts() const {
 std::string TableCaption::title() const {
     constexpr std::size_t longest = 60;
     const std::vector<std::string> all = parts();
-    return all.empty() ? std::string() : text::as_utf8(all.front().substr(0, longest));
+    return all.empty() ? std::string() : std::string(text::head(all.front(), longest));
 }
 
 Role TableCaption::times() const {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "text/plain_text.h"
+
 namespace treeline::runs::run_formats_of {
 namespace {
 
@@ -30,7 +32,7 @@ std::string sentence_of(std::string_view line) {
     const std::size_t source = line.find(".py:");
     const std::size_t bracket = source == std::string_view::npos ? source : line.find("] ", source);
     line = bracket == std::string_view::npos ? line : line.substr(bracket + 2);
-    return std::string(line.substr(0, 240));
+    return std::string(text::head(line, 240));
 }
 
 GraphMode mode_named(std::string_view word) {

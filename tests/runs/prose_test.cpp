@@ -287,6 +287,17 @@ TEST_CASE("a heading of waits makes no results of the rates below it, however ma
           std::string::npos);
 }
 
+TEST_CASE("titles are cut between characters") {
+    std::string title;
+    for (int i = 0; i < 40; ++i) {
+        title += "\u20AC";
+    }
+    const runs::MeasuredRun run = of_text("n-max 1\nbase: 8t/s\n-n" + title + "2\nbase:1");
+    REQUIRE(run.remarks.size() == 2);
+    CHECK(run.remarks[1].find("what stands under \"-n") != std::string::npos);
+    CHECK_NOTHROW(runs::run_json(run).dump());
+}
+
 TEST_CASE("a load that stands behind the rates, or alone below them, is theirs") {
     const auto batches = [](const std::string& text) {
         std::string all;

@@ -65,4 +65,14 @@ TEST_CASE("fields of a table are UTF-8") {
     CHECK(reader["id"] == "\xEF\xBF\xBDx");
 }
 
+TEST_CASE("the head of a text holds no part of a character") {
+    CHECK(head("a\u20ACb", 5) == "a\u20ACb");
+    CHECK(head("a\u20ACb", 4) == "a\u20AC");
+    CHECK(head("a\u20ACb", 3) == "a");
+    CHECK(head("\u20AC", 2).empty());
+    CHECK(head("abc", 2) == "ab");
+    CHECK(head("abc", 9) == "abc");
+    CHECK(head("\x80\x80", 1).empty());
+}
+
 }  // namespace plain_text_test
