@@ -86,9 +86,11 @@ Store::Store(const std::filesystem::path& path, Access access) : shown_(path.str
 }
 
 void Store::check_version(Access access) {
+    // Another process may be creating the store, its tables and its version at once: whoever sees its tables sees its version
+    // afterwards.
     std::int64_t stored = 0, tables = 0;
-    database_.run("PRAGMA user_version", {}, [&](const Row& row) { stored = whole_of(row[0]); });
     database_.run("SELECT count(*) FROM sqlite_master", {}, [&](const Row& row) { tables = whole_of(row[0]); });
+    database_.run("PRAGMA user_version", {}, [&](const Row& row) { stored = whole_of(row[0]); });
     if (stored > version) {
         throw text::InputError({fmt::format(
             "{} is a store of version {}; this treeline reads versions up to {}: use a newer one", shown_, stored, version)});
@@ -96,7 +98,7 @@ void Store::check_version(Access access) {
     if (stored == 0 && tables > 0) {
         throw text::InputError({shown_ + " is a database, but not a store of treeline"});
     }
-    if (tables == 0 && access == Access::read) {
+    if (tables == 0 && stored == 0 && access == Access::read) {
         throw text::InputError({shown_ + " is an empty store: what began it was stopped before it kept anything"});
     }
 }
