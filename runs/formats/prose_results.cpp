@@ -316,22 +316,16 @@ private:
             }
         }
         for (const std::string& unit : units) {
-            const auto new_table = [&] {
-                return LoadTable({"setup", "concurrency", "context", unit, "accept length", "accept rate"}, paragraph.caption,
-                                 "results in sentences");
-            };
-            LoadTable table = new_table();
+            LoadTable table({"setup", "concurrency", "context", unit, "accept length", "accept rate"}, paragraph.caption,
+                            "results in sentences");
             for (const Statement& statement : paragraph.statements) {
                 if (statement.unit == unit && has_setup(statement, paragraph)) {
                     run.at_line(statement.line);
-                    const bool taken = table.take({setup_under(statement, paragraph), statement.requests, statement.context,
-                                                   statement.time, statement.length, statement.rate},
-                                                  run);
+                    any = table.take({setup_under(statement, paragraph), statement.requests, statement.context, statement.time,
+                                      statement.length, statement.rate},
+                                     run) ||
+                          any;
                     run.at_line(0);
-                    any = any || taken;
-                    if (!taken) {
-                        table = new_table();  // one sentence that says nothing spoils no other
-                    }
                 }
             }
         }
