@@ -1,6 +1,9 @@
 #include "cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
 
 #include "text/output_file.h"
 
@@ -17,6 +20,9 @@ void on_signal(int signal) {
         return;
     }
     text::remove_temporary_files();
+    std::string_view sentence = "\ntreeline: interrupted\n";  // a terminal may have a line that is still being written
+    sentence.remove_prefix(::isatty(STDERR_FILENO) != 0 ? 0 : 1);
+    static_cast<void>(::write(STDERR_FILENO, sentence.data(), sentence.size()) == 0);  // whether it can be said or not
     std::signal(signal, SIG_DFL);
     std::raise(signal);
 }

@@ -10,7 +10,8 @@ struct Interrupted {
     const char* what_is_left = "nothing was written";
 };
 
-/// From now on these signals remove half-written files before they end the program. Those that are ignored stay so.
+/// From now on these signals remove half-written files, and say that they arrived, before they end the program. Those that are
+/// ignored stay so.
 void handle_interrupts();
 
 /// While one of these lives, the first such signal is remembered instead. Work calls check() at points where it can stop.

@@ -260,7 +260,7 @@ sweeps::DrafterChoice known_of_kind(json::Reader& at, const std::string& kind, D
     const sim::TrafficKind traffic = read_traffic_kind(at, use.traffic);
     std::vector<KnownDrafter> known = known_drafters_of_kind(kind, *use.target, descriptions);
     if (known.empty()) {
-        at.problem(drafter_keys::published, nothing_known_text(kind, *use.target));
+        at.problem(drafter_keys::published, nothing_known_text(kind, *use.target, descriptions));
         return {};
     }
     known.resize(1);

@@ -172,15 +172,25 @@ std::vector<KnownDrafter> known_drafters_of_kind(const std::string& kind, const 
     return found;
 }
 
-std::string nothing_known_text(const std::string& kind, const sim::Model& target) {
+std::string nothing_known_text(const std::string& kind, const sim::Model& target, Descriptions& descriptions) {
+    const std::vector<KnownDrafter> others = known_drafters(target, descriptions);
+    std::vector<std::string> names;
+    std::set<std::string> kinds;  // the first of each: those measured with the target stand first
+    for (const KnownDrafter& other : others) {
+        if (other.measured_with != MeasuredWith::others && kinds.insert(kind_of_drafter(other.drafter)).second) {
+            names.push_back(other.drafter.name);
+        }
+    }
+    const std::string known =
+        names.empty() ? "" : fmt::format("; what drafts accept is known of {}", text::listed(names, "and"));
     if (kind == modules_kind && target.mtp_layers == 0) {
-        return fmt::format("the checkpoint of {} has no module for multi-token prediction", target.name);
+        return fmt::format("the checkpoint of {} has no module for multi-token prediction{}", target.name, known);
     }
     return fmt::format(
         "no {} was published for {} or its family, so state how many of its drafts are accepted, as your engine "
         "logs it: --acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (the first; "
-        "later ones fall as measured ones do), or --accept-length 4:2.6 (tokens per round)",
-        kind, target.name);
+        "later ones fall as measured ones do), or --accept-length 4:2.6 (tokens per round){}",
+        kind, target.name, known);
 }
 
 std::string measured_with_text(const KnownDrafter& known) {

@@ -60,8 +60,9 @@ void limit_to_measured(sim::DraftAcceptance& acceptance);
 /// models stand for one that somebody would have to train (DrafterChoice::untrained).
 std::vector<KnownChoice> choices_of(const std::vector<KnownDrafter>& known, const sim::TrafficKind& traffic,
                                     bool lengths_stated, Descriptions& descriptions);
-/// Why a kind that nothing is known of needs its acceptance stated, as the end of a sentence that begins with its name.
-std::string nothing_known_text(const std::string& kind, const sim::Model& target);
+/// Why a kind that nothing is known of needs its acceptance stated, and of which drafters it is known, as the end of a sentence
+/// that begins with the kind's key.
+std::string nothing_known_text(const std::string& kind, const sim::Model& target, Descriptions& descriptions);
 
 /// Kinds of requests on which it was measured, each once.
 std::vector<std::string> categories_of(const PublishedDrafter& drafter);

@@ -41,7 +41,7 @@ void add_product(TableRow& row, MachineFigures& figures) {
     const FlopsPerSecond rate = Flops(2.0 * m * n * k) / row.time();
     MeasuredPeak& best = figures.peaks[format];
     if (rate > best.rate) {
-        best = {rate, fmt::format("m {:g}, n {:g}, k {:g}", m, n, k)};
+        best = {rate, fmt::format("m {:g}, n {:g}, k {:g}", m, n, k), m};
     }
 }
 
@@ -98,6 +98,19 @@ Json link_description(const MeasuredLink& link) {
             {"bandwidth", number(link.bandwidth().value() / 1e9, "GB/s", "sums of two devices that read each other's memory")},
             {"all_reduce_latency", number(link.shortest.value() * 1e6, "us", "the least of them")},
             {"domain", {{"value", 2}, {"source", "the devices that were measured"}, {"kind", "measured"}}}};
+}
+
+/// A product of one row takes as long as its weights take to read, and says nothing of how fast a device calculates.
+void require_large_product(const MachineFigures& figures) {
+    const auto fastest = std::max_element(figures.peaks.begin(), figures.peaks.end(), [](const auto& one, const auto& other) {
+        return one.second.rate < other.second.rate;
+    });
+    if (fastest != figures.peaks.end() && fastest->second.rows <= 1.0) {
+        throw text::InputError(
+            {fmt::format("the fastest linear layer among the measurements ({}, {}) has one row: it waits for "
+                         "its weights and tells no peak; one of many rows is needed, too",
+                         name_of(fastest->first), fastest->second.shape)});
+    }
 }
 
 }  // namespace
@@ -158,6 +171,7 @@ std::string device_description(const Machine& machine, const MachineFigures& fig
                                 : figures.copy >= bandwidth   ? "copying"
                                 : figures.update >= bandwidth ? "updating states in"
                                                               : "writing";
+    require_large_product(figures);
     Json peak;
     for (const auto& [format, measured] : figures.peaks) {
         // CPUs widen 16-bit numbers and multiply them in fp32.

@@ -22,6 +22,7 @@ struct LaunchCost {
 struct MeasuredPeak {
     FlopsPerSecond rate;
     std::string shape;  ///< that layer
+    double rows = 0.0;  ///< its m
 };
 
 /// Of the link to a second device, by all-reduces over both.
@@ -59,7 +60,8 @@ MachineFigures figures_of(const std::vector<MeasuredFile>& files);
 std::vector<LaunchCost> launch_costs_of(const std::vector<MeasuredFile>& files);
 
 /// A description with measured bandwidth, peaks and, of two devices, link that refers to `calibration_file` next to it
-/// (hardware/README.md).
+/// (hardware/README.md). Throws InputError where the fastest product has one row: it waited for its weights,
+/// and tells no peak.
 std::string device_description(const Machine& machine, const MachineFigures& figures, bool on_gpu,
                                const std::string& calibration_file);
 

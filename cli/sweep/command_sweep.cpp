@@ -1,6 +1,7 @@
 // treeline sweep: prices a whole design space.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -64,6 +65,7 @@ sweeps::SweepSummary stored_summary(const std::string& file, const store::SweepR
     store::Store store(file, store::Access::write);
     const store::StoredAnswer answer = store::answer_from(store, request, run);
     text::say("treeline: " + store::log_line(answer, file));
+    InterruptGuard::check();
     return answer.summary;
 } catch (const Interrupted& interrupted) {
     throw Interrupted{interrupted.signal, "the same command goes on from what the store holds"};
@@ -93,6 +95,7 @@ void sweep(const SweepFlags& flags) {
     const sweeps::SweepInput& input = request.input;
     sweeps::SweepOptions& options = request.options;
     const std::string& store = requests::given(flags.texts, "store");
+    std::optional<InterruptGuard> guard(std::in_place);  // before a file is begun
     reports::SweepFiles files(outputs.csv, outputs.json, input, flags.common.spreadsheet);
     if (files.any()) {
         options.format = [&files](const sweeps::SweepChunk& chunk) { return files.format(chunk); };
@@ -103,12 +106,12 @@ void sweep(const SweepFlags& flags) {
         return ranks != nullptr && !with.search_gap ? ranks->run(space, with) : sweeps::run_sweep(space, with);
     };
     if (ranks != nullptr && !ranks->leads()) {
+        guard.reset();
         options.search_gap ? void() : static_cast<void>(run(input.space, options));
         return;
     }
     sweeps::SweepSummary summary;
     {
-        const InterruptGuard guard;
         Progress progress;
         options.progress = [&progress](std::uint64_t done, std::uint64_t total) {
             InterruptGuard::check();
@@ -116,6 +119,8 @@ void sweep(const SweepFlags& flags) {
         };
         summary = store.empty() ? run(input.space, options) : stored_summary(store, request, run);
     }
+    InterruptGuard::check();
+    guard.reset();
     const sweeps::SweepAnswer answer{input, options, summary, outputs.lists_best, outputs.lists_pareto};
     files.finish(answer);
     if (const std::string& page = requests::given(flags.texts, "report"); !page.empty()) {

@@ -47,7 +47,7 @@ void add_kind(const std::string& kind, json::Reader& root, Candidates& candidate
     }
     const std::vector<KnownDrafter> known = known_drafters_of_kind(kind, *use.target, descriptions);
     if (known.empty()) {
-        root.problem(workload_keys::drafters, nothing_known_text(kind, *use.target));
+        root.problem(workload_keys::drafters, nothing_known_text(kind, *use.target, descriptions));
     }
     candidates.kinds.push_back(kind);
     add(choices_of(known, use.traffic, use.lengths_stated, descriptions), candidates);

@@ -307,6 +307,20 @@ TEST_CASE("a product that was measured under unusual conditions alone still says
     CHECK(calibrate::figures_of(files.read()).peak_of(sim::NumberFormat::fp32).value() == Approx(2.0 * 8 * 4096 * 1024 / 4e-3));
 }
 
+TEST_CASE("products of one row describe no device") {
+    const Folder folder;
+    const calibrate::Machine machine = some_machine();
+    calibrate::MeasurementFiles files(folder.path, machine);
+    files.put(product(1, 4096), taking(1e-3), 200'000'000);
+    files.put(reading(), taking(1e-4), 200'000'000);
+    files.save();
+    const calibrate::MachineFigures figures = calibrate::figures_of(files.read());
+    CHECK_THROWS_WITH(calibrate::device_description(machine, figures, true, ""),
+                      Catch::Contains("m 1, n 4096, k 1024) has one row"));
+    CHECK_THROWS_WITH(calibrate::device_description(machine, figures, false, ""),
+                      Catch::Contains("one of many rows is needed"));
+}
+
 TEST_CASE("a device whose states change in place faster than it reads has that bandwidth") {
     const Folder folder;
     const calibrate::Machine machine = some_machine();

@@ -193,7 +193,8 @@ TEST_CASE("a kind alone stands for what was published of it") {
     CHECK(labels_of(workload(R"(, "drafters": ["eagle3"])", "gpt-oss-120b")) ==
           std::vector<std::string>{"eagle3-gpt-oss-120b-nebius"});  // those for gpt-oss-20b do not draft for it
     CHECK_THAT(workload_problem(R"(, "drafters": ["medusa"])"),
-               Contains("no medusa was published for qwen3-32b or its family, so state how many of its drafts are accepted"));
+               Contains("no medusa was published for qwen3-32b or its family, so state how many of its drafts are accepted") &&
+                   Contains("what drafts accept is known of dflash-qwen3-14b, dspark-qwen3-14b, eagle3-qwen3-14b"));
     json::Document document = json::Document::parse(
         R"({"target": "deepseek-r1", "platform": {"device": "h200", "tensor_parallel": 8}, "drafter": "mtp"})", "in");
     Descriptions descriptions = catalogue();
