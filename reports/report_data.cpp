@@ -158,12 +158,12 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
         metrics.leave_out_plain_if(found.plain.overrun);
     }
     metrics.list.push_back({{"name", "Largest batch"},
-                            {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.plain)},
+                            {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.compared)},
                             {"unit", ""},
                             {"note", fmt::format("at context {}{}", text::short_text(found.capacity.context),
                                                  found.speculate ? ", while drafting" : "")}});
     if (found.speculate) {
-        metrics.list.back()["plain"] = std::floor(found.capacity.plain);
+        metrics.list.back()["plain"] = std::floor(found.capacity.compared);
     }
     if (best_of(found).price_per_token > Dollars(0.0)) {
         metrics.add(

@@ -22,6 +22,6 @@ std::string pays_text(double break_even_accept_length, double draft_tokens);
 std::string source_in_short(const sweeps::DrafterChoice& drafter);
 
 /// What its measurements lack for this traffic, a sentence each: "Acceptance was not measured for poetry; ...".
-std::vector<std::string> remarks_on_acceptance(const sweeps::DrafterChoice& drafter);
+std::vector<std::string> remarks_on_acceptance(const sweeps::DrafterChoice& drafter, double context);
 
 }  // namespace treeline::reports

@@ -142,7 +142,7 @@ SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, 
     std::vector<Shape> shapes;
     SpeculationAxis axis;
     const bool stated = at.has(shared_keys::draft_tokens) || at.has(shared_keys::shapes);
-    for (int k = 1; !stated && otherwise && k <= *otherwise; ++k) {
+    for (int k = 1; !at.has(shared_keys::draft_tokens) && otherwise && k <= *otherwise; ++k) {
         shapes.push_back(chain_of(k));
     }
     for (const std::string& tree : stated ? std::vector<std::string>() : trees_otherwise) {

@@ -24,8 +24,8 @@ struct SpeculationAxis {
 ///                    trees: {"optimal": {"nodes": axis, "depth": axis, "children"?}}
 ///   "verification"?: "auto" or names. Without it, or with "auto", chains run unrolled (one sequence), branched shapes packed
 ///                    and unrolled. Names apply to chains and trees alike.
-/// At least one of draft_tokens and shapes is needed, unless `otherwise` says how long the chains are that are tried then, and
-/// `trees_otherwise` which trees are.
+/// At least one of draft_tokens and shapes is needed, unless `otherwise` says how long the chains are that are tried without
+/// draft_tokens, beside shapes, too; and `trees_otherwise` which trees are where neither is given.
 SpeculationAxis read_speculations(json::Reader& at, Descriptions& descriptions, std::optional<int> otherwise = {},
                                   const std::vector<std::string>& trees_otherwise = {});
 

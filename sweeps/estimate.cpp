@@ -188,6 +188,17 @@ PointEstimate estimate_point(PointInput input) {
     return result;
 }
 
+std::optional<double> gain_with(const PointEstimate& estimate, sim::Rollback rollback) {
+    PointInput input = estimate.input;
+    input.rollback = rollback;
+    input.errors = {};  // no interval is asked for
+    if (!problems_of(input).empty()) {
+        return std::nullopt;
+    }
+    const PointEstimate other = estimate_point(std::move(input));
+    return other.speculative.fits && other.load.problem.empty() ? std::optional(other.gain) : std::nullopt;
+}
+
 const sim::Speculation& speculation_of(const PointEstimate& estimate) {
     return estimate.input.speculations[static_cast<std::size_t>(estimate.point.speculation)];
 }

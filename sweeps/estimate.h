@@ -20,7 +20,7 @@ struct PointInput {
     TargetChoice target;
     sim::Platform platform;
     std::optional<DrafterChoice> drafter;   ///< nothing: plain decoding
-    std::optional<sim::Rollback> rollback;  ///< nothing: the best one that fits
+    std::optional<sim::Rollback> rollback;  ///< nothing: the best that fits of those that the stack does without a flag
     sim::Decoding decoding = sim::Decoding::greedy;
     std::vector<sim::Speculation> speculations;  ///< plain decoding, and the shape in every way of verifying that may be used
     double batch = 1.0;                          ///< where no load is given; in a PointEstimate, where the load settles
@@ -90,6 +90,10 @@ struct PointEstimate {
 /// that needs the least memory. A load beyond what can be served is answered at the largest batch; SettledLoad::problem says
 /// so.
 PointEstimate estimate_point(PointInput input);
+
+/// The gain of the same point with another rollback policy; nothing where that cannot be run, does not fit or serves less than
+/// the load.
+std::optional<double> gain_with(const PointEstimate& estimate, sim::Rollback rollback);
 
 /// The shape and how it is verified.
 const sim::Speculation& speculation_of(const PointEstimate& estimate);

@@ -23,8 +23,6 @@ double objective_of(const TrafficMeans& means, Objective objective) {
 
 namespace {
 
-double waiting_share(double in_service, double queued) { return queued / (in_service + queued); }
-
 /// More wait for a place than are allowed, and the first token comes no sooner: a queue may be longer and yet faster.
 bool waits_too_long(double waiting, double first_token_growth, const Limits& limits) {
     return waiting > limits.waiting && first_token_growth >= 1.0;
@@ -85,10 +83,11 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
     if (!by_batch && limits.time_to_first_token && estimate.first_token > *limits.time_to_first_token) {
         return Limit::time_to_first_token;
     }
-    if (waits_too_long(waiting_share(load.batch, load.queued) - beside, growth, limits)) {
+    const double waiting = waiting_share(load.batch, load.queued) - beside + limits.own_plain.waiting_at_point(point);
+    if (waits_too_long(waiting, growth * limits.own_plain.first_token_there, limits)) {
         return Limit::waiting;
     }
-    const bool grows = growth * limits.plain_growth.at(point) > limits.first_token_growth;
+    const bool grows = growth * limits.own_plain.at(point) > limits.first_token_growth;
     return grows ? std::optional(Limit::first_token_growth) : std::nullopt;
 }
 
@@ -303,13 +302,14 @@ std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRou
     if (limits.time_per_token && outcome.means.worst_time_per_token > *limits.time_per_token) {
         return Limit::time_per_token;
     }
+    if (waits_too_long(outcome.waiting + limits.own_plain.waiting,
+                       outcome.first_token_growth * limits.own_plain.first_token_there, limits)) {
+        return Limit::waiting;
+    }
     if (outcome.speculation == 0) {
         return std::nullopt;
     }
-    if (waits_too_long(outcome.waiting, outcome.first_token_growth, limits)) {
-        return Limit::waiting;
-    }
-    if (outcome.first_token_growth * limits.plain_growth.mean > limits.first_token_growth) {
+    if (outcome.first_token_growth * limits.own_plain.mean > limits.first_token_growth) {
         return Limit::first_token_growth;
     }
     if (outcome.speculation != sim::drafting_off && outcome.gain < limits.minimum_gain) {

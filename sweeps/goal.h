@@ -29,14 +29,18 @@ constexpr auto names_in(Objective) {
 /// as 1/τ with the accept length.
 double objective_of(const TrafficMeans& means, Objective objective);
 
-/// TTFT of plain decoding on the cut of the devices that is judged, over that of the plain decoding that drafts are compared
-/// with, which may be on another cut of them.
-struct PlainGrowth {
-    double alone = 1.0;                  ///< of a prompt read alone, where batches are stated
-    double mean = 1.0;                   ///< of means under a load
-    std::vector<double> at_points = {};  ///< of the traffic, under a load; empty: 1 everywhere
+/// Plain decoding on the cut of the devices that is judged, beside the plain decoding that drafts are compared with, which may
+/// be on another cut of them. Ratios are of TTFT; 0 where requests come faster than the compared one answers them.
+struct OwnPlain {
+    double alone = 1.0;                ///< of a prompt read alone, where batches are stated
+    double mean = 1.0;                 ///< of means under a load
+    std::vector<double> at_points{};   ///< of the traffic, under a load; empty: 1 everywhere
+    double waiting = 0.0;              ///< share of the requests in flight that wait, less the least on any cut
+    double first_token_there = 1.0;    ///< mean TTFT under a load, over that on the cut where fewest wait
+    std::vector<double> waiting_at{};  ///< the same at the points of the traffic; empty: 0 everywhere
 
     [[nodiscard]] double at(std::size_t point) const { return at_points.empty() ? 1.0 : at_points[point]; }
+    [[nodiscard]] double waiting_at_point(std::size_t point) const { return waiting_at.empty() ? 0.0 : waiting_at[point]; }
 };
 
 struct Limits {
@@ -44,13 +48,14 @@ struct Limits {
     std::optional<Seconds> time_to_first_token;  ///< mean TTFT under a load; where batches are stated, of a prompt read alone
     std::optional<Bytes> memory;                 ///< of one device, below its capacity, at every point of the traffic
     double minimum_gain = 1.0;                   ///< gain below which plain decoding is preferred
-    /// Of what drafts, against the best plain decoding on the same devices and stack (by `plain_growth`) under the same load: a
+    /// Of what drafts, against the best plain decoding on the same devices and stack (by `own_plain`) under the same load: a
     /// user has to ask for longer waits.
     double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
-    /// Share of the requests in flight that wait for a place, less that share on the same cut without the drafter; more where
-    /// the mean TTFT, which counts that wait, is shorter than that of plain decoding all the same.
+    /// Share of the requests in flight that wait for a place, less the least share of plain decoding on any cut of the same
+    /// devices (where latency is the objective, on any of the devices); more where the mean TTFT, which counts that wait, is
+    /// shorter than that of plain decoding all the same. Plain decoding is held to it, too.
     double waiting = 0.05;
-    PlainGrowth plain_growth = {};  ///< of the variant that is judged
+    OwnPlain own_plain = {};  ///< of the variant that is judged
 };
 
 enum class Limit {

@@ -54,7 +54,13 @@ std::string would_gain(const Outcome& outcome) {
 
 std::string waiting_sentence(const Outcome& outcome, const Prepared& prepared, const Traffic& traffic, const Limits& limits) {
     const double context = longest_context_of(traffic);
-    const auto [wait, allowed] = digits_apart(100.0 * outcome.waiting, 100.0 * limits.waiting);
+    const auto [wait, allowed] = digits_apart(100.0 * (outcome.waiting + limits.own_plain.waiting), 100.0 * limits.waiting);
+    if (limits.own_plain.waiting > 0.0) {
+        return would_gain(outcome) + fmt::format(
+                                         "holds a batch of {:.0f} at once, so that {} % more of the requests wait than "
+                                         "where plain decoding holds most; --waiting allows {} %",
+                                         most_sequences(prepared.round, outcome.speculation, context), wait, allowed);
+    }
     return would_gain(outcome) +
            fmt::format(
                "holds a batch of {:.0f} at once where plain decoding holds {:.0f}, so that {} % more of the requests "
@@ -179,7 +185,7 @@ VariantOutcome judge(const Judged& all, std::size_t index, const Workload& workl
         return outcome;
     }
     Limits limits = workload.limits;
-    limits.plain_growth = all.plain_growth[index];
+    limits.own_plain = all.own_plain[index];
     const ComparedPlain plain = compared_plain(all, index);
     for (Outcome& each : outcomes_of(prepared.round, prepared.speculations, workload.traffic, workload.objective)) {
         compare_with_plain(plain, each);
@@ -221,6 +227,24 @@ VariantOutcome judge_at_most_rate(const Judged& all, std::size_t index, const Wo
     return outcome.candidates.empty() ? judge(all, index, at_rate(workload, rate_nearly_alone)) : outcome;
 }
 
+/// Plain decoding on a cut of the devices where more requests wait than need to is no choice, nor what others are compared
+/// with.
+void hold_to_waiting(Judged& all, std::size_t index, const Workload& workload) {
+    VariantOutcome& outcome = all.outcomes[index];
+    Limits limits = workload.limits;
+    limits.own_plain = waiting_beside(all, index, workload);
+    const bool waits = limits.own_plain.waiting > limits.waiting && limits.own_plain.first_token_there >= 1.0;
+    if (outcome.candidates.empty() || !waits) {
+        return;
+    }
+    const Prepared& prepared = all.prepared[index];
+    const Outcome plain = outcomes_of(prepared.round, {0}, workload.traffic, workload.objective).front();
+    outcome.candidates.clear();
+    outcome.objective = plain.objective;
+    outcome.broken = Limit::waiting;
+    outcome.reason = sentence_of(Limit::waiting, plain, prepared, workload.traffic, limits);
+}
+
 /// Plain decoding on a cut of the devices beside that on their best one.
 void compare_with_best_cut(const Judged& all, std::vector<Candidate>& plain, Objective objective) {
     for (Candidate& candidate : plain) {
@@ -236,8 +260,8 @@ Seconds first_token_of(const Prepared& prepared, const Outcome& outcome) {
 }
 
 double first_token_growth_of(const Prepared& prepared, const Outcome& outcome, const Limits& limits) {
-    return prepared.loaded ? outcome.first_token_growth * limits.plain_growth.mean
-                           : prepared.time_to_first_token / prepared.plain_first_token * limits.plain_growth.alone;
+    return prepared.loaded ? outcome.first_token_growth * limits.own_plain.mean
+                           : prepared.time_to_first_token / prepared.plain_first_token * limits.own_plain.alone;
 }
 
 std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
@@ -366,7 +390,7 @@ Judged judged(const Workload& workload, unsigned threads) {
     all.prepared.resize(all.variants.size());
     all.outcomes.resize(all.variants.size());
     all.plain.resize(all.variants.size());
-    all.plain_growth.resize(all.variants.size());
+    all.own_plain.resize(all.variants.size());
     const auto judge_one = workload.most_arrivals ? judge_at_most_rate : judge;
     const auto for_all = [&](const std::function<void(std::size_t)>& work) {
         parallel_for(all.variants.size(), thread_count(threads), work);
@@ -377,9 +401,18 @@ Judged judged(const Workload& workload, unsigned threads) {
     });
     // Those are what gains and waits of the others are over, and of plain decoding on other cuts.
     all.plain = workload.most_arrivals ? all.plain : plain_candidates(all, workload);
+    all.plain_waiting.resize(all.variants.size());
+    for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        if (all.plain[i] && !workload.most_arrivals) {
+            all.plain_waiting[i] = plain_waiting_of(all.prepared[i], *all.plain[i], workload.traffic);
+        }
+    }
+    for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        hold_to_waiting(all, i, workload);
+    }
     for_all([&](std::size_t i) {
         if (!all.variants[i].plain()) {
-            all.plain_growth[i] = plain_growth_of(all, i, workload);
+            all.own_plain[i] = own_plain_of(all, i, workload);
             all.outcomes[i] = judge_one(all, i, workload);
         } else if (!workload.most_arrivals) {
             compare_with_best_cut(all, all.outcomes[i].candidates, workload.objective);

@@ -34,6 +34,9 @@ enum class HeldBy { memory, step, engine };
 /// The same in words: "that memory holds".
 std::string text_of(HeldBy limit);
 
+/// Share of the requests in flight that wait for a place.
+inline double waiting_share(double in_service, double queued) { return queued / (in_service + queued); }
+
 /// Where a load settles.
 struct SettledLoad {
     double batch = 1.0;          ///< requests in service, from the point of view of one of them; not always a whole number

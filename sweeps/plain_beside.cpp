@@ -1,6 +1,8 @@
 // The plain decoding that what drafts is compared with.
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 
 #include "sweeps/most_rate.h"
 #include "sweeps/recommend_inside.h"
@@ -46,6 +48,19 @@ double ratio(Seconds own, Seconds other) {
     return known ? own / other : 1.0;
 }
 
+/// Of the cuts of a variant's devices, the one on which fewest requests wait in plain decoding: they need not wait longer.
+/// Where latency is asked for, of all devices. `own` where no fewer wait elsewhere.
+std::size_t least_waiting(const Judged& all, std::size_t own, Objective objective) {
+    std::size_t least = own;
+    for (std::size_t i = 0; i < all.variants.size(); ++i) {
+        const bool comparable = objective == Objective::latency || same_server(all.variants[i], all.variants[own]);
+        if (comparable && !all.plain_waiting[i].empty() && all.plain_waiting[i].back() < all.plain_waiting[least].back()) {
+            least = i;
+        }
+    }
+    return least;
+}
+
 }  // namespace
 
 std::vector<std::optional<Candidate>> plain_candidates(const Judged& all, const Workload& workload) {
@@ -67,6 +82,33 @@ std::vector<std::optional<Candidate>> plain_candidates(const Judged& all, const 
     return plain;
 }
 
+std::vector<double> plain_waiting_of(const Prepared& prepared, const Candidate& plain, const Traffic& traffic) {
+    std::vector<double> shares;
+    for (const TrafficPoint& point : traffic.points) {
+        const SettledLoad load = settle(prepared.round, 0, traffic.kind, point);
+        shares.push_back(waiting_share(load.batch, load.queued));
+    }
+    shares.push_back(waiting_share(plain.in_service, plain.queued));
+    return shares;
+}
+
+OwnPlain waiting_beside(const Judged& all, std::size_t variant, const Workload& workload) {
+    OwnPlain result;
+    const Candidate* own = plain_on_cut_of(all, variant);
+    if (own == nullptr || all.plain_waiting[own->variant].empty()) {
+        return result;
+    }
+    const std::size_t least = least_waiting(all, own->variant, workload.objective);
+    const std::vector<double>&here = all.plain_waiting[own->variant], &there = all.plain_waiting[least];
+    std::transform(here.begin(), here.end(), there.begin(), std::back_inserter(result.waiting_at), std::minus<>());
+    result.waiting = result.waiting_at.back();
+    result.waiting_at.pop_back();
+    if (workload.traffic.kind != LoadKind::batch) {
+        result.first_token_there = ratio(own->first_token, all.plain[least]->first_token);
+    }
+    return result;
+}
+
 const Candidate* plain_beside(const Judged& all, std::size_t variant) {
     const Candidate* best = nullptr;
     const auto rank = [&](const Candidate& plain) {
@@ -85,25 +127,35 @@ ComparedPlain compared_plain(const Judged& all, std::size_t variant) {
     return {plain_beside(all, variant), plain_on_cut_of(all, variant)};
 }
 
-PlainGrowth plain_growth_of(const Judged& all, std::size_t variant, const Workload& workload) {
+OwnPlain own_plain_of(const Judged& all, std::size_t variant, const Workload& workload) {
     const auto [beside, own] = compared_plain(all, variant);
-    if (beside == nullptr || own == nullptr || own == beside) {
-        return {};
+    OwnPlain result = waiting_beside(all, variant, workload);
+    if (beside == nullptr || own == nullptr || (own == beside && !beside->overrun)) {
+        return result;
     }
     const Prepared &of_cut = all.prepared[own->variant], &compared = all.prepared[beside->variant];
-    if (workload.traffic.kind == LoadKind::batch) {
-        return {ratio(of_cut.time_to_first_token, compared.time_to_first_token)};
+    const Traffic& traffic = workload.traffic;
+    if (traffic.kind == LoadKind::batch) {
+        result.alone = ratio(of_cut.time_to_first_token, compared.time_to_first_token);
+        return result;
     }
-    PlainGrowth growth{1.0, ratio(own->first_token, beside->first_token)};
-    const std::vector<Seconds> on_cut = first_tokens_of(of_cut.round, 0, workload.traffic),
-                               there = first_tokens_of(compared.round, 0, workload.traffic);
-    std::transform(on_cut.begin(), on_cut.end(), there.begin(), std::back_inserter(growth.at_points), ratio);
-    return growth;
+    // Nothing is slow beside a first token that never comes.
+    result.mean = beside->overrun ? 0.0 : ratio(own->first_token, beside->first_token);
+    const std::vector<Seconds> on_cut = first_tokens_of(of_cut.round, 0, traffic),
+                               there = first_tokens_of(compared.round, 0, traffic);
+    for (std::size_t i = 0; i < traffic.points.size(); ++i) {
+        const bool comes = !settle(compared.round, 0, traffic.kind, traffic.points[i]).waits_for_ever;
+        result.at_points.push_back(comes ? ratio(on_cut[i], there[i]) : 0.0);
+    }
+    return result;
 }
 
 void compare_with_plain(const ComparedPlain& plain, Outcome& outcome) {
     if (plain.beside == nullptr || plain.on_cut == nullptr) {
         return;
+    }
+    if (plain.beside != plain.on_cut) {
+        outcome.speedup = plain.beside->time_per_token / outcome.means.time_per_token;
     }
     if (!plain.beside->overrun && outcome.problem.empty()) {
         outcome.gain = plain.beside->objective / outcome.objective;

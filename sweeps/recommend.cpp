@@ -188,6 +188,8 @@ void add_schedules(const sim::CompiledRound& round, const Workload& workload, co
         best_schedule(round, workload, switchable(runnable(round), workload.speculations, switching, best.speculation), best);
     answer.settled = settled_on(round, best.plan, workload.traffic);
     answer.capacity = capacity_of(round, answer.variants[best.variant].setup.target, best.speculation, workload.traffic);
+    answer.capacity.compared =
+        most_sequences(sim::compile_round(answer.variants[answer.plain.variant].setup), 0, answer.capacity.context);
 }
 
 /// The variants without a candidate, what a limit keeps from being the best first, and what nobody can run yet last.
@@ -293,7 +295,7 @@ Recommendation ranked(const Judged& all, const Workload& workload) {
     answer.traffic = workload.traffic;
     answer.objective = workload.objective;
     answer.limits = workload.limits;
-    answer.plain_growth = all.plain_growth;
+    answer.own_plain = all.own_plain;
     answer.variants = all.variants;
     answer.speculations = workload.speculations;
     for (const VariantOutcome& of_variant : all.outcomes) {

@@ -80,6 +80,7 @@ inline constexpr double worthwhile_schedule = 1.02;
 /// How many sequences one server holds at the longest context of the traffic, and what the drafter takes of that.
 struct Capacity {
     double plain = 0.0;                  ///< without the drafter
+    double compared = 0.0;               ///< of the plain decoding that is compared with, which may be on another cut
     double drafting = 0.0;               ///< with the recommended shape
     double off = 0.0;                    ///< with the drafter in memory and nothing drafted
     double context = 0.0;                ///< where
@@ -156,7 +157,7 @@ struct Recommendation {
     Traffic traffic;
     Objective objective = Objective::throughput;
     Limits limits;
-    std::vector<PlainGrowth> plain_growth;  ///< by variant: Limits::plain_growth with which each was judged; empty: 1 for all
+    std::vector<OwnPlain> own_plain;  ///< by variant: Limits::own_plain with which each was judged; empty: 1 for all
     Traffic settled;                        ///< the traffic in batches: those at which the recommendation serves its loads
     Capacity capacity;                      ///< of the recommended variant
     std::vector<UnservedLoad> unserved;     ///< left out of the traffic
@@ -171,7 +172,7 @@ struct Recommendation {
 /// The limits that one of its variants was judged by.
 inline Limits limits_for(const Recommendation& found, std::size_t variant) {
     Limits limits = found.limits;
-    limits.plain_growth = variant < found.plain_growth.size() ? found.plain_growth[variant] : PlainGrowth{};
+    limits.own_plain = variant < found.own_plain.size() ? found.own_plain[variant] : OwnPlain{};
     return limits;
 }
 

@@ -71,7 +71,10 @@ struct Judged {
     /// Plain decoding on the platforms of all variants, within the limits or not, since it is what others are compared with;
     /// nothing at variants that draft.
     std::vector<std::optional<Candidate>> plain;
-    std::vector<PlainGrowth> plain_growth;  ///< by variant
+    /// Of plain decoding on the same platforms, at each point of the traffic and last in the mean: share of the requests in
+    /// flight that wait for a place. Empty at variants that draft.
+    std::vector<std::vector<double>> plain_waiting;
+    std::vector<OwnPlain> own_plain;  ///< by variant
 };
 
 /// Plain decoding of judged variants as they are compared with it. Where the largest rates are asked for, each at its own, or,
@@ -89,8 +92,13 @@ struct ComparedPlain {
 };
 ComparedPlain compared_plain(const Judged& all, std::size_t variant);
 
-/// The TTFT of the first of these beside that of the second.
-PlainGrowth plain_growth_of(const Judged& all, std::size_t variant, const Workload& workload);
+/// An element of Judged::plain_waiting.
+std::vector<double> plain_waiting_of(const Prepared& prepared, const Candidate& plain, const Traffic& traffic);
+/// What of OwnPlain is about waiting.
+OwnPlain waiting_beside(const Judged& all, std::size_t variant, const Workload& workload);
+
+/// Plain decoding on a variant's own cut beside the one that it is compared with.
+OwnPlain own_plain_of(const Judged& all, std::size_t variant, const Workload& workload);
 
 /// Sets an outcome's gain, which is over plain decoding on its own cut of the devices, to that over plain_beside(). Where
 /// neither serves the load, gains of capacity stay.

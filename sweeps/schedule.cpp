@@ -165,7 +165,7 @@ void follow(const sim::CompiledRound& round, const Workload& workload, Schedule&
 /// The limits at batches by themselves, which have no queue, so that no TTFT grows.
 Limits of_batches(const Limits& limits) {
     Limits alone = limits;
-    alone.plain_growth = {};
+    alone.own_plain = {};
     return alone;
 }
 

@@ -359,11 +359,36 @@ std::string engine_note(const sweeps::PointEstimate& estimate) {
     return problem.empty() ? "" : problem + "; it is priced as if it did.";
 }
 
+/// What a flag of the engine would change, which `recommend` tries, too: estimates are of engines as they run without one.
+std::string rollback_note(const sweeps::PointEstimate& estimate) {
+    constexpr double worth_saying = 1.02;
+    const sweeps::PointInput& input = estimate.input;
+    const std::optional<engines::Engine> engine = engines::priced_engine(input.platform);
+    if (!engine || input.rollback || !input.speculates()) {
+        return "";
+    }
+    std::string note;
+    double best = worth_saying * estimate.gain;
+    for (const engines::RollbackChoice& choice : engines::rollbacks_at(*engine, input.target.model, input.platform.stack)) {
+        const std::optional<double> gain = choice.flag.empty() ? std::nullopt : sweeps::gain_with(estimate, choice.rollback);
+        if (gain && *gain > best) {
+            best = *gain;
+            note = fmt::format(
+                "{} undoes rejected drafts by {} unless it is told otherwise; with {} (--rollback {}) this is {}.",
+                engine->label(), name_of(estimate.rollback), choice.flag, name_of(choice.rollback), text::ratio_text(*gain));
+        }
+    }
+    return note;
+}
+
 }  // namespace
 
 std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
     std::vector<std::string> notes;
     if (std::string note = engine_note(estimate); !note.empty()) {
+        notes.push_back(std::move(note));
+    }
+    if (std::string note = rollback_note(estimate); !note.empty()) {
         notes.push_back(std::move(note));
     }
     if (std::string note = context_note(estimate.input); !note.empty()) {
@@ -381,7 +406,7 @@ std::vector<std::string> notes_of(const sweeps::PointEstimate& estimate) {
         }
     }
     if (estimate.input.drafter) {
-        const std::vector<std::string> remarks = remarks_on_acceptance(*estimate.input.drafter);
+        const std::vector<std::string> remarks = remarks_on_acceptance(*estimate.input.drafter, estimate.input.context);
         notes.insert(notes.end(), remarks.begin(), remarks.end());
     }
     if (has_prefill_pool(estimate.input.platform.stack, estimate.input.output_tokens)) {

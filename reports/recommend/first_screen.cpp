@@ -110,7 +110,7 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
     if (answer.input.workload.traffic.kind != sweeps::LoadKind::batch && !for_ever) {
         row.waiting = candidate.queued;
     }
-    row.largest_batch = &candidate == &found.plain || !found.speculate ? found.capacity.plain : found.capacity.drafting;
+    row.largest_batch = &candidate == &found.plain || !found.speculate ? found.capacity.compared : found.capacity.drafting;
     if (answer.input.workload.objective == sweeps::Objective::energy) {
         row.energy_per_token = candidate.energy_per_token;
     }
@@ -120,14 +120,20 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
     return row;
 }
 
+/// "plain", or "plain, tensor 8" where the best plain decoding shares the model out in another way.
+std::string plain_name(const sweeps::Recommendation& found) {
+    const sweeps::VariantLabels &plain = found.variants[found.plain.variant].labels,
+                                &best = found.variants[found.candidates.front().variant].labels;
+    return plain.platform() == best.platform() ? "plain"
+           : plain.device == best.device       ? "plain, " + sim::text_of(plain.tensor_parallel, plain.parallel)
+                                               : "plain on " + plain.platform();
+}
+
 std::string figures(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
-    // The best plain decoding may share the model out in another way.
-    const std::string &cut = found.variants[found.plain.variant].labels.device,
-                      &recommended = found.variants[found.candidates.front().variant].labels.device;
     std::vector<ServerRow> rows;
     if (!found.most_rate || found.most_rate->plain > 0.0) {
-        rows.push_back(row_of(answer, found.plain, cut == recommended ? "plain" : "plain on " + cut));
+        rows.push_back(row_of(answer, found.plain, plain_name(found)));
     }
     if (found.speculate) {
         rows.push_back(row_of(answer, found.candidates.front(), "recommended"));
@@ -211,7 +217,8 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer) {
         notes.emplace_back("The accept length is an upper bound: the chains are assumed independent.");
     }
     if (const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, sweeps::recommended_variant(answer))) {
-        const std::vector<std::string> remarks = remarks_on_acceptance(*drafter);
+        const std::vector<std::string> remarks =
+            remarks_on_acceptance(*drafter, sweeps::longest_context_of(answer.input.workload.traffic));
         notes.insert(notes.end(), remarks.begin(), remarks.end());
     }
     if (has_prefill_pool(setup.platform.stack, setup.output_tokens)) {

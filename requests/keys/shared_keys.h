@@ -21,11 +21,15 @@ inline constexpr PartKey verification{
 inline constexpr PartKey rollback{"rollback",
                                   "name, `auto`",
                                   "how rejected drafts are undone",
-                                  "`auto`: the fastest that fits",
+                                  "`auto`: the fastest that fits of those that the engine does without a flag",
                                   {},
                                   names_or_auto<sim::Rollback>};
-inline constexpr PartKey rollbacks{
-    "rollback", "list, `auto`", "policies to try", "`auto`: all that the target supports", {}, names_or_auto<sim::Rollback>};
+inline constexpr PartKey rollbacks{"rollback",
+                                   "list, `auto`",
+                                   "policies to try",
+                                   "`auto`: all that the engine can be told to do, else all that the target supports",
+                                   {},
+                                   names_or_auto<sim::Rollback>};
 inline constexpr ChoiceKey<sim::Decoding> decoding{"decoding", sim::Decoding::greedy,
                                                    "how the target picks tokens; sampling costs more"};
 inline constexpr CountKey batch{"batch", 1, sim::largest_batch, 1, "sequences decoded together"};

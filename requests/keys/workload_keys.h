@@ -25,8 +25,9 @@ inline constexpr AxisKey draft_tokens{"draft_tokens",
                                       sim::most_draft_tokens,
                                       "chains to try; 0 is plain decoding",
                                       "",
-                                      ". Optional with `shapes`, and where no drafter is named: known ones then draft as far "
-                                      "as they were measured, at most 16"};
+                                      ". Optional with `shapes` of drafters that the input describes. Where they are known "
+                                      "ones, by none named or by their kind alone, they draft as far as they were measured, "
+                                      "at most 16, beside `shapes`, too"};
 inline constexpr PartKey traffic{"traffic", "object", "which loads and contexts occur, and how often"};
 inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
 inline constexpr ChoiceKey<sweeps::Objective> objective{
@@ -112,10 +113,10 @@ inline constexpr NumberKey waiting{
     0.0,
     1.0,
     0.05,
-    "share of the requests in flight that may wait for a place because of the drafter",
+    "share of the requests in flight that may wait for a place and need not",
     {},
-    ": its memory is missing for others. More may wait where TTFT, which counts the wait, is shorter than without "
-    "it; 1 allows any queue"};
+    ": because of the drafter, whose memory is missing for others, or of a cut of the devices that holds fewer than "
+    "another. More may wait where TTFT, which counts the wait, is shorter than without the drafter; 1 allows any queue"};
 
 inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain, ttft_growth, waiting); }
 

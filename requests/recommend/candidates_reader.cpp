@@ -72,7 +72,8 @@ std::optional<int> Candidates::longest_chain() const {
     constexpr int usual = 8, most = 16;
     int longest = 0;
     for (const sweeps::DrafterChoice& drafter : drafters) {
-        longest = std::max(longest, drafter.acceptance.most_draft_tokens > 0 ? drafter.acceptance.most_draft_tokens : usual);
+        const int measured = std::max(drafter.acceptance.most_draft_tokens, drafter.acceptance.chain.measured_positions());
+        longest = std::max(longest, measured > 0 ? measured : usual);
     }
     return std::min(longest, most);
 }

@@ -189,6 +189,17 @@ TEST_CASE("a workload without drafters tries the known ones as far as they were 
     CHECK(beside.drafters.back().label == "mine");
 }
 
+TEST_CASE("trees are tried beside the chains of known drafters, not in their place") {
+    for (const char* drafters : {R"(, "drafters": ["eagle3"])", ""}) {
+        const sweeps::RecommendInput both = workload(std::string(drafters) + R"(, "shapes": ["sglang:3,2,8"])");
+        const sweeps::RecommendInput chains = workload(drafters);
+        const auto& all = both.workload.speculations;
+        CHECK(all.size() == chains.workload.speculations.size() + 2);  // a tree is verified packed and unrolled
+        CHECK(std::count_if(all.begin(), all.end(), [](const auto& each) { return sim::is_chain(each); }) ==
+              static_cast<std::ptrdiff_t>(chains.workload.speculations.size()));
+    }
+}
+
 TEST_CASE("a kind alone stands for what was published of it") {
     CHECK(labels_of(workload(R"(, "drafters": ["eagle3"])", "gpt-oss-120b")) ==
           std::vector<std::string>{"eagle3-gpt-oss-120b-nebius"});  // those for gpt-oss-20b do not draft for it

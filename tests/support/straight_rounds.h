@@ -57,7 +57,8 @@ inline void add_variant(sweeps::Judged& all, std::size_t platform, std::optional
     prepared.speculations = {drafter ? 1 : 0};
     all.outcomes.emplace_back();
     all.plain.emplace_back();
-    all.plain_growth.emplace_back();
+    all.own_plain.emplace_back();
+    all.plain_waiting.emplace_back();
 }
 
 }  // namespace treeline::testing

@@ -90,13 +90,13 @@ TEST_CASE("the first token on a cut beside that of the plain decoding compared w
     Judged all = two_cuts();
     all.prepared[0].time_to_first_token = Seconds(6.0);
     all.prepared[1].time_to_first_token = Seconds(4.0);
-    const PlainGrowth alone = plain_growth_of(all, 2, loads(LoadKind::batch));
+    const OwnPlain alone = own_plain_of(all, 2, loads(LoadKind::batch));
     CHECK(alone.alone == 1.5);
     CHECK(alone.mean == 1.0);
     CHECK(alone.at_points.empty());
     all.plain[0]->first_token = Seconds(9.0);
     all.plain[1]->first_token = Seconds(2.0);
-    const PlainGrowth loaded = plain_growth_of(all, 2, loads(LoadKind::concurrency));
+    const OwnPlain loaded = own_plain_of(all, 2, loads(LoadKind::concurrency));
     CHECK(loaded.alone == 1.0);
     CHECK(loaded.mean == 4.5);
     // Prompts take no time to read, so that the first token comes with the first step: after 11 and 6 s, 15 and 10 s.
@@ -105,7 +105,7 @@ TEST_CASE("the first token on a cut beside that of the plain decoding compared w
     CHECK(loaded.at(1) == Approx(15.0 / 10.0));
     // On the cut of that plain decoding itself, and where either cannot be priced, nothing grows.
     const auto grows = [&](std::size_t variant) {
-        const PlainGrowth growth = plain_growth_of(all, variant, loads(LoadKind::concurrency));
+        const OwnPlain growth = own_plain_of(all, variant, loads(LoadKind::concurrency));
         return growth.alone != 1.0 || growth.mean != 1.0 || !growth.at_points.empty();
     };
     CHECK_FALSE(grows(3));
@@ -113,6 +113,52 @@ TEST_CASE("the first token on a cut beside that of the plain decoding compared w
     CHECK_FALSE(grows(2));
     all.plain[1].reset();
     CHECK_FALSE(grows(2));
+}
+
+TEST_CASE("beside plain decoding that a rate of arrivals overruns no first token is late") {
+    Judged all = two_cuts();
+    all.plain[1]->overrun = true;
+    Workload workload = loads(LoadKind::arrival_rate);
+    workload.traffic = traffic_from({{0.01, 1.0}, {5.0, 1.0}}, {{0.0, 1.0}});  // a server answers 1/8 a second at most
+    workload.traffic.kind = LoadKind::arrival_rate;
+    for (const std::size_t variant : {2, 3}) {
+        const OwnPlain growth = own_plain_of(all, variant, workload);
+        CHECK(growth.mean == 0.0);
+        CHECK((variant == 3 ? growth.at(0) == 1.0 : growth.at(0) > 1.5));  // of 11 and 6 s, and some wait
+        CHECK(growth.at(1) == 0.0);
+    }
+}
+
+TEST_CASE("a cut of the devices is judged beside the one on which fewest requests wait, for latency on any device") {
+    Judged all = two_cuts();
+    all.plain_waiting[0] = {0.5, 0.6, 0.55};
+    all.plain_waiting[1] = {0.0, 0.2, 0.1};
+    all.plain[0]->first_token = Seconds(9.0);
+    all.plain[1]->first_token = Seconds(2.0);
+    Workload workload = loads(LoadKind::concurrency);
+    const auto check_longer = [&] {
+        const OwnPlain longer = own_plain_of(all, 2, workload);
+        CHECK(longer.waiting == Approx(0.45));
+        CHECK(longer.waiting_at_point(0) == Approx(0.5));
+        CHECK(longer.waiting_at_point(1) == Approx(0.4));
+        CHECK(longer.first_token_there == 4.5);
+    };
+    const auto check_alone = [&](std::size_t variant) {
+        const OwnPlain alone = own_plain_of(all, variant, workload);
+        CHECK(alone.waiting == 0.0);
+        CHECK(alone.waiting_at_point(1) == 0.0);
+        CHECK(alone.first_token_there == 1.0);
+    };
+    check_longer();
+    check_alone(3);
+    for (const std::size_t variant : {1, 3}) {
+        all.variants[variant].setup.platform.device.name = "another gpu";
+    }
+    check_alone(2);
+    check_alone(3);
+    workload.objective = Objective::latency;
+    check_longer();
+    check_alone(3);
 }
 
 TEST_CASE("a time to the first token that is none, or has no end, makes nothing grow") {
@@ -126,7 +172,7 @@ TEST_CASE("a time to the first token that is none, or has no end, makes nothing 
         Judged all = two_cuts();
         all.prepared[0].time_to_first_token = Seconds(own);
         all.prepared[1].time_to_first_token = Seconds(beside);
-        CHECK(plain_growth_of(all, 2, loads(LoadKind::batch)).alone == growth);
+        CHECK(own_plain_of(all, 2, loads(LoadKind::batch)).alone == growth);
     }
 }
 
@@ -149,9 +195,12 @@ TEST_CASE("a gain is over the plain decoding compared with, one of capacity as l
         outcome.objective = 1.5;
         outcome.gain_of_capacity = each.of_capacity;
         outcome.problem = each.own_problem ? "too many" : "";
+        beside.time_per_token = Seconds(6.0);
+        outcome.means.time_per_token = Seconds(2.0);
         compare_with_plain({&beside, &on_cut}, outcome);
         CHECK(outcome.gain == Approx(each.gain));
         CHECK(outcome.gain_of_capacity == each.still_of_capacity);
+        CHECK(outcome.speedup == 3.0);
     }
     for (const ComparedPlain& missing : {ComparedPlain{nullptr, &on_cut}, ComparedPlain{&beside, nullptr}, ComparedPlain{}}) {
         Outcome outcome;

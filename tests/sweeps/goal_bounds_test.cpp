@@ -64,7 +64,7 @@ TEST_CASE("at a load the growth of the first token is over the plain decoding th
     REQUIRE(growth < 1.0);
     Limits limits = without_growth();
     const auto broken = [&](double of_plain, double most) {
-        limits.plain_growth.at_points = {of_plain};
+        limits.own_plain.at_points = {of_plain};
         limits.first_token_growth = most;
         return LoadChoices(round, {1}, traffic, limits).broken(1, 6.0);
     };

@@ -113,8 +113,8 @@ TEST_CASE("the first token is late beside plain decoding of the cut that is comp
     outcome.first_token_growth = 1.5;
     outcome.speculation = 1;
     Limits limits;
-    limits.plain_growth.alone = 3.0;
-    limits.plain_growth.mean = 2.0;
+    limits.own_plain.alone = 3.0;
+    limits.own_plain.mean = 2.0;
     CHECK(first_token_growth_of(straight(true), outcome, limits) == 3.0);
     CHECK(first_token_growth_of(straight(false), outcome, limits) == 4.5);  // 6 s over 4 s, times 3
     // A limit that times break comes before a gain that is too small.

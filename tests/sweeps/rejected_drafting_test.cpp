@@ -223,12 +223,12 @@ TEST_CASE("a server's memory is told with as many sequences as it holds, one at 
 
 TEST_CASE("a variant is judged by its own growth of the first token, and by none where nothing is known of it") {
     Recommendation found;
-    CHECK(limits_for(found, 0).plain_growth.mean == 1.0);
-    PlainGrowth growth;
+    CHECK(limits_for(found, 0).own_plain.mean == 1.0);
+    OwnPlain growth;
     growth.mean = 3.0;
-    found.plain_growth = {growth};
-    CHECK(limits_for(found, 0).plain_growth.mean == 3.0);
-    CHECK(limits_for(found, 1).plain_growth.mean == 1.0);
+    found.own_plain = {growth};
+    CHECK(limits_for(found, 0).own_plain.mean == 3.0);
+    CHECK(limits_for(found, 1).own_plain.mean == 1.0);
 }
 
 }  // namespace rejected_drafting_test
