@@ -61,7 +61,8 @@ std::string long_context_remark(const sweeps::DrafterChoice& drafter, double con
                                std::holds_alternative<sim::ParallelDrafter>(drafter.drafter) ||
                                std::holds_alternative<sim::MedusaDrafter>(drafter.drafter);
     const sim::AcceptanceOrigin origin = drafter.acceptance.origin;
-    const bool of_users_requests = origin == sim::AcceptanceOrigin::own_run || origin == sim::AcceptanceOrigin::these_requests;
+    const bool of_users_requests = origin == sim::AcceptanceOrigin::own_run ||
+                                   origin == sim::AcceptanceOrigin::these_requests || drafter.acceptance_source.empty();
     if (!trained_apart || of_users_requests || context < long_context) {
         return "";
     }
