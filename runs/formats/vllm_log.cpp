@@ -206,8 +206,11 @@ private:
         const bool loaded = waiting && waiting->steady;
         counts.derived = false;
         if (waiting) {
-            seconds_ = seconds_of(line, *counted, waiting->is_first);
-            run.add_undrafted_rounds(counts, waiting->throughput * waiting->engines * seconds_);
+            const std::optional<double> printed = seconds_of(line, *counted, waiting->is_first);
+            seconds_ = printed.value_or(seconds_);
+            if ((printed && !waiting->is_first) || run.drafts_when() == DraftsWhen::found) {
+                run.add_undrafted_rounds(counts, waiting->throughput * waiting->engines * seconds_);
+            }
         }
         silent_before_ = 0;
         last_draft_ = {drafts, static_cast<int>(rates.size())};
@@ -231,14 +234,14 @@ private:
 
     /// How long the interval was that a line on drafts is of: what was drafted and accepted is printed as counts and as rates
     /// since the line before, which agree. Where intervals without drafts lie between both, they share that time; before the
-    /// first line, a server waits.
-    [[nodiscard]] double seconds_of(std::string_view line, const Counted& counted, bool is_first) const {
+    /// first line, a server waits. Nothing where the line does not print both.
+    [[nodiscard]] std::optional<double> seconds_of(std::string_view line, const Counted& counted, bool is_first) const {
         constexpr double printed = 0.005, agrees = 0.05;
         const double drafted = number_after(line, "Drafted throughput:").value_or(0.0),
                      accepted = number_after(line, "Accepted throughput:").value_or(0.0);
         const double expected = drafted * counted.accepted / counted.drafted;
         if (!(drafted > 0.0) || std::abs(accepted - expected) > printed + agrees * expected) {
-            return seconds_;
+            return std::nullopt;
         }
         const double each = counted.drafted / drafted / (1.0 + static_cast<double>(silent_before_));
         return is_first ? std::min(each, interval_seconds) : each;
