@@ -18,6 +18,7 @@ struct ServingRow {
     int depth = 0;                        ///< levels of that tree
     std::optional<double> context;        ///< tokens
     std::optional<double> accept_length;  ///< mean tokens a round, bonus token included
+    double hit_rate = 1.0;                ///< share of the rounds that drafted, where a look-up's run tells
     Seconds round;                        ///< of the whole batch: what was measured, as the time of a round
 };
 

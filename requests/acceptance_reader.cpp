@@ -250,6 +250,15 @@ std::string evened_out(const std::vector<sim::MeasuredAcceptance>& rows, const s
     return text.empty() ? "" : text + ", as no draft is accepted more often than those before it";
 }
 
+/// A chain that counts over the rounds that drafted, a share of all, as one that counts over all of them.
+sim::Acceptance over_all_rounds(const sim::Acceptance& chain, double hit_rate) {
+    std::vector<double> positions;
+    for (int i = 1; i <= chain.measured_positions(); ++i) {
+        positions.push_back(hit_rate * chain.position(i));
+    }
+    return sim::Acceptance::per_position(positions);
+}
+
 /// How far a run may be off; other files hold what others measured. A mean that a run states without its rounds is as good as
 /// that of another run of these requests.
 void set_origin_of_run(const AcceptanceFile& file, sim::DraftAcceptance& acceptance) {
@@ -293,8 +302,13 @@ void read_file(json::Reader& at, Descriptions& descriptions, const sim::TrafficK
             choice.acceptance.most_draft_tokens = file.most_draft_tokens;
             set_origin_of_run(file, choice.acceptance);
             const int known = found.chain.measured_positions();
-            choice.text = fmt::format("{}: {} tokens per round with {} drafts", file.format,
-                                      text::fixed_text(found.chain.accept_length(known), 2), known);
+            if (file.hit_rate < 1.0 && found.has_chain) {
+                choice.found = {file.hit_rate, found.chain};
+                choice.acceptance.chain = over_all_rounds(found.chain, file.hit_rate);
+            }
+            choice.text = fmt::format("{}: {} tokens per round with {} drafts{}", file.format,
+                                      text::fixed_text(choice.acceptance.chain.accept_length(known), 2), known,
+                                      choice.found ? fmt::format(" in {:.3g} % of the rounds", 100.0 * file.hit_rate) : "");
             if (file.only_measured) {
                 choice.acceptance.measured = measured_chains(stated_lengths(rows));
                 choice.acceptance.only_measured = true;

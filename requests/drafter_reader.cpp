@@ -107,6 +107,16 @@ DescribedDrafter described_choice(const PublishedDrafter& drafter, FileJson json
     return described;
 }
 
+/// Of a look-up whose run tells how often it drafted: that share, unless one is stated, and the acceptance over such rounds.
+void take_found(const AcceptanceChoice& acceptance, bool hits_are_stated, sim::Drafter& drafter,
+                sim::DraftAcceptance& of_drafter) {
+    auto* lookup = std::get_if<sim::NgramDrafter>(&drafter);
+    if (lookup != nullptr && acceptance.found) {
+        lookup->hit_rate = hits_are_stated ? lookup->hit_rate : acceptance.found->hit_rate;
+        of_drafter.chain = acceptance.found->chain;
+    }
+}
+
 /// The drafter with this acceptance; published ones of look-ups count rounds that find nothing.
 sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoice acceptance, bool as_published) {
     sweeps::DrafterChoice& choice = described.choice;
@@ -115,6 +125,7 @@ sweeps::DrafterChoice with_acceptance(DescribedDrafter described, AcceptanceChoi
         sim::count_misses(*lookup, acceptance.acceptance.chain, acceptance.acceptance.chain.measured_positions());
     }
     choice.acceptance = acceptance.acceptance;
+    take_found(acceptance, described.hits_are_stated, choice.drafter, choice.acceptance);
     limit_drafts(described.limit, choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);
@@ -275,7 +286,7 @@ AcceptanceChoice acceptance_of_parts(json::Reader& at, Descriptions& description
     AcceptanceChoice found =
         read_acceptance(lookup.object(drafter_keys::acceptance), descriptions, use.traffic, sim::fall_of_lookups);
     const AcceptanceChoice other = read_acceptance(otherwise.object(drafter_keys::acceptance), descriptions, use.traffic);
-    const sim::Acceptance &a = found.acceptance.chain, &b = other.acceptance.chain;
+    const sim::Acceptance &a = found.found ? found.found->chain : found.acceptance.chain, &b = other.acceptance.chain;
     const int known = std::max({a.measured_positions(), b.measured_positions(), a.is_model() && b.is_model() ? 16 : 1});
     std::vector<double> positions;
     for (int i = 1; i <= known; ++i) {
@@ -442,6 +453,7 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
                                       ? acceptance_of_parts(at, descriptions, choice.drafter, use)
                                       : read_acceptance(at.object(drafter_keys::acceptance), descriptions, use.traffic, fall);
     choice.acceptance = acceptance.acceptance;
+    take_found(acceptance, at.has(drafter_keys::hit_rate), choice.drafter, choice.acceptance);
     limit_drafts(read_limit(at), choice.acceptance);
     choice.acceptance_text = std::move(acceptance.text);
     choice.acceptance_source = std::move(acceptance.source);

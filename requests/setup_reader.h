@@ -77,6 +77,12 @@ struct AcceptanceChoice {
     sim::DraftAcceptance acceptance;
     std::string text, source;
     std::vector<std::string> remarks = {};  ///< on measurements that are not of this traffic; the source ends in them
+    /// Of a run whose look-up drafted in a share of the rounds only: that share, and its acceptance over these alone.
+    struct Found {
+        double hit_rate = 1.0;
+        sim::Acceptance chain;
+    };
+    std::optional<Found> found = {};
 };
 AcceptanceChoice read_acceptance(json::Reader at, Descriptions& descriptions, const sim::TrafficKind& traffic = {},
                                  double usual_fall = sim::measured_fall);

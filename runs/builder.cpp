@@ -181,9 +181,10 @@ void RunBuilder::count(RunCell& cell, const AcceptanceCounts& block) {
     for (const std::string& end : wrong) {
         problem("counts " + end);
     }
-    if (wrong.empty() && cell.draft_tokens > 0 && block.drafted > block.drafts * (cell.draft_tokens + 0.5) && !block.derived) {
+    if (wrong.empty() && cell.draft_tokens > 0 && !block.derived &&
+        block.drafted > (block.drafts - block.undrafted) * (cell.draft_tokens + 0.5)) {
         return problem(fmt::format("counts {} draft tokens in {} drafts of {}", text::short_text(block.drafted),
-                                   text::short_text(block.drafts), cell.draft_tokens));
+                                   text::short_text(block.drafts - block.undrafted), cell.draft_tokens));
     }
     if (wrong.empty() && block.drafts > 0.0) {
         cell.acceptance.add(block.as_block());

@@ -18,6 +18,11 @@ namespace treeline::runs {
 
 using RunJson = nlohmann::json;
 
+/// In which rounds a drafter drafts: look-ups in those in which they find something, all others in each.
+enum class DraftsWhen { unknown, always, found };
+/// By a method or a drafter as engines and people name them ("ngram_gpu", "suffix", "eagle3"); unknown for an empty name.
+DraftsWhen drafts_when(std::string_view name);
+
 /// Collects one file.
 class RunBuilder {
 public:
@@ -38,6 +43,9 @@ public:
     /// Whether the last command asks for drafts, however many tokens.
     void command_drafts(bool drafts) { command_drafts_ = drafts; }
     [[nodiscard]] bool command_drafts() const { return command_drafts_; }
+    /// Whether the last command is of a server that drafts nothing, as far as it says all that the server was given.
+    void command_is_plain(bool plain) { command_is_plain_ = plain; }
+    [[nodiscard]] bool command_is_plain() const { return command_is_plain_; }
     void ranks(double count) { run_.identity.ranks = std::max(run_.identity.ranks, count); }
     void settings(const RunSettings& found) { run_.settings.add(found); }
     /// Draft tokens that the deployment says it drafts; used where a count does not say it.
@@ -80,6 +88,16 @@ public:
     /// The same for one line of a log: lines whose contexts lie within a factor of 1.9, or 512 tokens, share a cell, whose
     /// context the caller averages.
     RunCell& cell_of_line(double batch, int draft_tokens, double context);
+    /// Whether the drafter is one that drafts in some rounds only, as far as the file and the user say what it is.
+    [[nodiscard]] DraftsWhen drafts_when() const;
+    /// Of counts that leave out the rounds in which nothing was drafted (vLLM's, by request): adds those, which `generated`
+    /// tokens tell, the first of each request left out, since a round yields its accepted drafts and one token more. Of a
+    /// drafter that always drafts nothing is added; where such tokens are too many or too few for its counts, the run says so.
+    /// `likely` is false where nothing says that counts and tokens are of the same requests: then they are added for look-ups
+    /// alone.
+    void add_undrafted_rounds(AcceptanceCounts& counts, double generated, bool likely = true);
+    /// Generated tokens were not of the requests that were counted: they tell nothing of rounds.
+    void counted_elsewhere();
     /// Adds a block of counts, unless it is impossible.
     void count(RunCell& cell, const AcceptanceCounts& block);
     /// An accept length that is printed without counts. Several of one cell become their mean, weighted as the times beside
@@ -157,8 +175,14 @@ private:
                                                                                    &RunIdentity::drafter, &RunIdentity::method};
     std::array<std::set<std::string>, 4> commanded_;  ///< engine, model, drafter and method by commands
     std::set<double> commanded_ranks_;
-    bool command_drafts_ = false;
+    bool command_drafts_ = false, command_is_plain_ = false;
     Client client_;
+    /// What was generated beside counts of drafts, and what these account for.
+    struct Generated {
+        double tokens = 0.0, counted = 0.0;
+        bool elsewhere = false;
+    };
+    Generated generated_;
     int stated_draft_tokens_ = -1;
     std::set<int> stated_lengths_;  ///< all that the file states
     SglangDraft stated_tree_;
@@ -169,6 +193,7 @@ private:
     bool is_own_run_ = false;                             ///< which has its variants apart
 
     void take_over_commands();
+    void say_undrafted_rounds();
     void leave_out_other_baselines();
     void keep_variants_apart();
     void good();
@@ -232,6 +257,7 @@ std::unique_ptr<LineReader> prose_results();
 std::unique_ptr<LineReader> metric_tables();
 std::unique_ptr<LineReader> engine_steps();
 std::unique_ptr<LineReader> script_reports();
+std::unique_ptr<LineReader> question_reports();
 /// JSON that stands on a line of its own in a log.
 std::unique_ptr<LineReader> json_lines();
 }  // namespace run_formats_of

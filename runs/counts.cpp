@@ -86,8 +86,15 @@ AcceptanceCounts AcceptanceCounts::as_block() const {
     return block;
 }
 
+void AcceptanceCounts::add_undrafted(double rounds) {
+    drafts += rounds;
+    undrafted += rounds;
+    drafts_with_positions += drafts_with_positions > 0.0 ? rounds : 0.0;
+}
+
 void AcceptanceCounts::add(const AcceptanceCounts& other) {
     drafts += other.drafts;
+    undrafted += other.undrafted;
     drafted += other.drafted;
     accepted += other.accepted;
     reached.resize(std::max(reached.size(), other.reached.size()));
@@ -166,7 +173,10 @@ std::optional<std::size_t> AcceptanceCounts::rising_position() const {
 
 std::vector<std::string> AcceptanceCounts::problems() const {
     std::vector<std::string> found;
-    for (const auto& [what, value] : {std::pair{"drafts", drafts}, {"draft tokens", drafted}, {"accepted tokens", accepted}}) {
+    for (const auto& [what, value] : {std::pair{"drafts", drafts},
+                                      {"rounds without a draft", undrafted},
+                                      {"draft tokens", drafted},
+                                      {"accepted tokens", accepted}}) {
         if (!is_count(value)) {
             found.push_back(fmt::format("{} {}, which is no count", text::short_text(value), what));
         } else if (!derived && !is_whole(value)) {
@@ -181,6 +191,10 @@ std::vector<std::string> AcceptanceCounts::problems() const {
     if (accepted > drafted * slack) {
         found.push_back(
             fmt::format("{} accepted tokens, but only {} were drafted", text::short_text(accepted), text::short_text(drafted)));
+    }
+    if (undrafted > drafts) {
+        found.push_back(fmt::format("{} rounds without a draft, but only {} rounds", text::short_text(undrafted),
+                                    text::short_text(drafts)));
     }
     if (drafted > 0.0 && drafts <= 0.0) {
         found.push_back(fmt::format("{} draft tokens in 0 drafts", text::short_text(drafted)));

@@ -44,9 +44,10 @@ private:
 
 /// What was drafted and accepted. The bonus token, which a verification yields whatever was accepted, never counts here.
 struct AcceptanceCounts {
-    double drafts = 0.0;    ///< verifications of one sequence's draft: rounds, counted once for each sequence
-    double drafted = 0.0;   ///< draft tokens, root excluded
-    double accepted = 0.0;  ///< of them
+    double drafts = 0.0;     ///< rounds, counted once for each sequence
+    double undrafted = 0.0;  ///< of them, those in which nothing was drafted, as far as generated tokens tell
+    double drafted = 0.0;    ///< draft tokens, root excluded
+    double accepted = 0.0;   ///< of them
     /// reached[i]: drafts whose first i + 1 tokens were all accepted. Empty where only totals are known.
     std::vector<double> reached;
     double drafts_with_positions = 0.0;  ///< drafts that `reached` counts
@@ -76,7 +77,11 @@ struct AcceptanceCounts {
     /// explains. No draft behind a rejected one counts, so that an engine whose counts rise keeps or counts drafts wrongly.
     [[nodiscard]] std::optional<std::size_t> rising_position() const;
     /// Draft tokens of a draft in the mean.
-    [[nodiscard]] double draft_length() const { return known() ? drafted / drafts : 0.0; }
+    [[nodiscard]] double draft_length() const { return drafts > undrafted ? drafted / (drafts - undrafted) : 0.0; }
+    /// The share of the rounds in which something was drafted: below 1 for look-ups that find nothing in some.
+    [[nodiscard]] double hit_rate() const { return known() ? 1.0 - undrafted / drafts : 1.0; }
+    /// Adds so many rounds in which nothing was drafted, and so nothing accepted.
+    void add_undrafted(double rounds);
 
     /// Every reason why these cannot be counts, as the ends of sentences about them; empty if they can.
     [[nodiscard]] std::vector<std::string> problems() const;

@@ -141,6 +141,7 @@ MeasuredRun RunBuilder::take() {
     }
     take_over_commands();
     if (!is_own_run_) {
+        say_undrafted_rounds();
         leave_out_other_baselines();
         keep_variants_apart();
     }

@@ -76,6 +76,23 @@ const RunJson* wrapped_records(const RunJson& json) {
     return found;
 }
 
+/// The only object of a format that an object of none wraps ({"data": {...}}); null where it holds none or several.
+const RunJson* wrapped_object(const RunJson& json) {
+    if (!json.is_object()) {
+        return nullptr;
+    }
+    const RunJson* found = nullptr;
+    for (const RunJson& value : json) {
+        if (format_of(value) != nullptr) {
+            if (found != nullptr) {
+                return nullptr;
+            }
+            found = &value;
+        }
+    }
+    return found;
+}
+
 /// What is of no format is left out, with a remark if something else is read.
 void take_value(const RunJson& json, RunBuilder& run, long& left_out) {
     if (const JsonFormat* format = format_of(json)) {
@@ -85,6 +102,8 @@ void take_value(const RunJson& json, RunBuilder& run, long& left_out) {
         for (const RunJson& record : *records) {
             take_value(record, run, left_out);
         }
+    } else if (const RunJson* object = wrapped_object(json)) {
+        take_value(*object, run, left_out);
     } else {
         ++left_out;
     }
@@ -463,6 +482,7 @@ std::vector<std::unique_ptr<LineReader>> line_readers() {
     readers.push_back(run_formats_of::mlx_log());
     readers.push_back(run_formats_of::local_runners());
     readers.push_back(run_formats_of::engine_steps());
+    readers.push_back(run_formats_of::question_reports());
     readers.push_back(run_formats_of::script_reports());
     readers.push_back(run_formats_of::metric_tables());
     readers.push_back(run_formats_of::pipe_tables());

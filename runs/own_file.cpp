@@ -47,6 +47,10 @@ OrderedJson acceptance_json(const AcceptanceCounts& counts) {
         json["accepted_by_position"] = counts.reached;
         json["drafts_with_positions"] = counts.drafts_with_positions;
     }
+    if (counts.undrafted > 0.0) {
+        json["rounds_without_draft"] = counts.undrafted;
+        json["hit_rate"] = text::rounded(counts.hit_rate(), 4);
+    }
     if (counts.derived) {
         json["derived"] = true;
     }
@@ -154,6 +158,7 @@ AcceptanceCounts read_counts(json::Reader at) {
         counts.reached = at.numbers("accepted_by_position", 0.0, most);
         counts.drafts_with_positions = at.number_or("drafts_with_positions", counts.drafts, 0.0, most);
     }
+    counts.undrafted = at.number_or("rounds_without_draft", 0.0, 0.0, most);
     counts.derived = at.flag_or("derived", false);
     if (std::optional<json::Reader> blocks = at.optional_object("blocks")) {
         counts.blocks = blocks->number("count", 0.0, most);
@@ -164,7 +169,7 @@ AcceptanceCounts read_counts(json::Reader at) {
     } else {
         counts = counts.as_block();
     }
-    for (const char* follows : {"accept_length", "accept_length_error", "per_position", "per_position_error"}) {
+    for (const char* follows : {"accept_length", "accept_length_error", "per_position", "per_position_error", "hit_rate"}) {
         static_cast<void>(at.has(follows));
     }
     at.finish();

@@ -69,7 +69,8 @@ DiagnosedLoad load_of(const DiagnosedPoint& measured, const DiagnosisInput& inpu
     load.break_even = load.measured / step;
     load.speedup = load.accept_length / load.break_even;
     load.served_speedup = measured.cell.tpot.known() ? step_of_plain.tpot / measured.cell.tpot.mean() : 0.0;
-    load.ceiling = (measured.cell.most_accepted() + 1.0) / load.break_even;
+    // Of a look-up that drafts in some rounds, these alone can yield more.
+    load.ceiling = (1.0 + measured.cell.acceptance.hit_rate() * measured.cell.most_accepted()) / load.break_even;
     return load;
 }
 

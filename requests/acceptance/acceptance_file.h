@@ -20,6 +20,7 @@ struct AcceptanceFile {
     /// By model, in the file's order; a file of one model may leave its name empty.
     std::vector<std::pair<std::string, std::vector<sim::MeasuredAcceptance>>> models;
     std::vector<double> by_rank;  ///< P(the child of rank r is accepted), of files that say so
+    double hit_rate = 1.0;        ///< share of the rounds that drafted, over which acceptance then counts: look-ups of a run
     bool of_a_run = false;        ///< of the user's own; where it did not count its rounds, its means are stated ones
     /// Of a run that counted all its rounds: the accept length of its most frequent draft length.
     struct Counts {

@@ -59,8 +59,9 @@ std::optional<double> figure_of(const Cells& cells, std::size_t groups, Figure f
     return groups > 1 ? std::optional(mean_of(cells, figure)) : std::nullopt;
 }
 
-/// Of loads that are alike: what was counted, or else the mean of what was printed without counts.
-sim::MeasuredAcceptance row_of(const Cells& alike, const runs::RunCell& draft) {
+/// Of loads that are alike: what was counted, or else the mean of what was printed without counts. Over the rounds that
+/// drafted, of which `hit_rate` is the share in the whole run.
+sim::MeasuredAcceptance row_of(const Cells& alike, const runs::RunCell& draft, double hit_rate) {
     runs::AcceptanceCounts counts;
     for (const runs::RunCell* cell : alike) {
         counts.add(cell->acceptance);
@@ -75,7 +76,11 @@ sim::MeasuredAcceptance row_of(const Cells& alike, const runs::RunCell& draft) {
     if (!counts.known()) {
         row.accept_length = mean_of(alike, [](const runs::RunCell& cell) { return cell.stated_length; });
     } else if (row.per_position.empty()) {
-        row.accept_length = counts.accept_length();
+        row.accept_length =
+            1.0 + std::min(static_cast<double>(draft.most_accepted()), (counts.accept_length() - 1.0) / hit_rate);
+    }
+    for (double& rate : row.per_position) {
+        rate = std::min(1.0, rate / hit_rate);
     }
     row.runs = std::max(1.0, counts.drafts);
     row.samples = counts.blocks;
@@ -84,7 +89,7 @@ sim::MeasuredAcceptance row_of(const Cells& alike, const runs::RunCell& draft) {
 
 /// What was counted or printed with this draft. Acceptance falls with the context and may differ between batches, so that
 /// loads which are not alike are not added up.
-std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, const runs::RunCell& draft) {
+std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, const runs::RunCell& draft, double hit_rate) {
     Cells measured;
     for (const runs::RunCell& cell : run.cells) {
         if (cell.draft_tokens == draft.draft_tokens && cell.shape == draft.shape &&
@@ -102,7 +107,7 @@ std::vector<sim::MeasuredAcceptance> rows_by_load(const runs::MeasuredRun& run, 
     for (const Cells& of_batch : batches) {
         const std::vector<Cells> contexts = groups_by(of_batch, context_of);
         for (const Cells& alike : contexts) {
-            rows.push_back(row_of(alike, draft));
+            rows.push_back(row_of(alike, draft, hit_rate));
             rows.back().batch = figure_of(of_batch, batches.size(), batch_of);
             rows.back().context = figure_of(alike, contexts.size(), context_of);
         }
@@ -131,11 +136,12 @@ AcceptanceFile counted_run(const runs::MeasuredRun& run, const std::string& name
     std::vector<sim::MeasuredAcceptance> rows;
     double rounds = 0.0;
     AcceptanceFile file;
+    file.hit_rate = std::max(1e-6, run.acceptance().hit_rate());
     for (const runs::RunCell& draft : run.drafts()) {
         const runs::AcceptanceCounts all = run.acceptance(draft.draft_tokens, draft.shape);
         note_counts(all, draft.most_accepted(), file);
         rounds += all.drafts;
-        const std::vector<sim::MeasuredAcceptance> of_length = rows_by_load(run, draft);
+        const std::vector<sim::MeasuredAcceptance> of_length = rows_by_load(run, draft, file.hit_rate);
         std::copy_if(of_length.begin(), of_length.end(), std::back_inserter(rows),
                      [](const sim::MeasuredAcceptance& row) { return !row.per_position.empty() || row.accept_length >= 1.0; });
     }

@@ -1,12 +1,34 @@
 #include "requests/fit/served_point.h"
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
+
+#include "requests/setup_reader.h"
 
 namespace treeline::requests {
 namespace {
 
 /// Share of drafts assumed accepted if a round was measured without its accept length: only the rollback depends on it.
 constexpr double assumed_share_accepted = 0.5;
+
+/// A look-up's drafter drafts in a share of the rounds, over which its acceptance counts (docs/inputs.md, `hit_rate`): what all
+/// rounds yield, over those; as it is where nothing tells the share, and of other drafters.
+double over_drafts(double length, const calibrate::ServingRow& row, nlohmann::ordered_json& drafter) {
+    const auto word = [&](const char* key) {
+        const auto found = drafter.find(key);
+        return found != drafter.end() && found->is_string() ? kind_of_word(found->get<std::string>()) : std::string();
+    };
+    const std::string kind = word("kind").empty() ? word("published") : word("kind");
+    const bool looks_up = kind == "ngram" || kind == "suffix" || kind == "token-recycling";
+    if (!looks_up || row.hit_rate >= 1.0) {
+        return length;
+    }
+    if (!drafter.contains("hit_rate")) {
+        drafter["hit_rate"] = row.hit_rate;
+    }
+    return 1.0 + std::min(static_cast<double>(row.draft_tokens), (length - 1.0) / row.hit_rate);
+}
 
 nlohmann::ordered_json served_json(const calibrate::ServingRow& row, nlohmann::ordered_json point) {
     for (const char* load : {"concurrency", "arrival_rate"}) {
@@ -26,6 +48,7 @@ nlohmann::ordered_json served_json(const calibrate::ServingRow& row, nlohmann::o
     if (point["drafter"].is_string()) {
         point["drafter"] = drafter_of_flag(point["drafter"].get<std::string>());
     }
+    const double over = over_drafts(length, row, point["drafter"]);
     nlohmann::ordered_json& acceptance = point["drafter"]["acceptance"];
     if (tree) {
         point.erase("draft_tokens");
@@ -33,7 +56,7 @@ nlohmann::ordered_json served_json(const calibrate::ServingRow& row, nlohmann::o
         acceptance = {{"geometric", assumed_share_accepted}, {"measured", {{{"shape", row.shape}, {"accept_length", length}}}}};
     } else {
         point["draft_tokens"] = row.draft_tokens;
-        acceptance = {{"mean_length", length}, {"draft_tokens", row.draft_tokens}};
+        acceptance = {{"mean_length", over}, {"draft_tokens", row.draft_tokens}};
     }
     return point;
 }

@@ -114,6 +114,7 @@ calibrate::ServingRow serving_row(const runs::RunCell& cell) {
     }
     if (cell.draft_tokens > 0 && cell.accept_length() >= 1.0) {
         row.accept_length = cell.accept_length();
+        row.hit_rate = std::max(1e-6, cell.acceptance.hit_rate());
     }
     row.round = Seconds(cell.round_seconds());
     return row;

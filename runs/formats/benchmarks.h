@@ -15,6 +15,9 @@ const std::map<std::string, const char*, std::less<>>& serving_labels();
 /// The backend of a client that measures any server and does not say which one it was.
 inline constexpr const char* any_engine = "any";
 
+/// The key of figures that were copied without the header of their report.
+inline constexpr const char* without_header = "without_header";
+
 /// What stands above a result or over its column says of its drafts.
 struct StatedDrafts {
     int tokens = -1;        ///< 0: "baseline"; below 0 where nothing says it

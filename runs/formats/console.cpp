@@ -10,6 +10,7 @@
 #include "runs/formats/report_caption.h"
 #include "runs/log_lines.h"
 #include "text/parse_number.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -88,9 +89,17 @@ public:
             run.format("the speculative part of what a serving benchmark printed");
             return true;
         }
+        if (kind_ == Kind::none && begins_figures(line)) {
+            kind_ = Kind::serving;
+            is_headless_ = true;
+            prefix_ = 0;
+        }
         if (kind_ == Kind::none) {
             take_caption(line);
             return false;
+        }
+        if (is_headless_) {
+            return take_figure(line, run);
         }
         const std::string_view text = without_prefix(line);
         if (kind_ == Kind::trtllm && text.find("= DECODING STATISTICS") != std::string_view::npos) {
@@ -135,6 +144,38 @@ private:
         return text.starts_with("# ") || text.starts_with("##") || caption.stated().tokens >= 0 || caption.stated().drafting;
     }
 
+    /// "Mean TPOT (ms): 26.74": figures of a report that were copied without its header, told by their units.
+    static bool begins_figures(std::string_view line) {
+        const std::size_t colon = line.find(':'), first = line.find_first_not_of(" \t");
+        if (colon == std::string_view::npos || first >= colon) {
+            return false;
+        }
+        const std::string label(line.substr(first, colon - first));
+        return label.ends_with(')') && serving_labels().contains(label) &&
+               text::parse_number(text::trimmed(line.substr(colon + 1)));
+    }
+
+    /// A line among such figures: one of theirs, or a heading, which ends them, as the first label does that comes again.
+    bool take_figure(std::string_view line, RunBuilder& run) {
+        constexpr int sure = 3;
+        if (begins_another(line) || is_rule(line)) {
+            flush(run);
+            take_caption(line);
+            return false;
+        }
+        const RunJson before = json_;
+        const int entries = entries_;
+        if (!take_entry(line, true)) {
+            return false;
+        }
+        if (entries_ > entries && json_.size() == before.size()) {
+            json_ = before;
+            flush(run);
+            return take(line, run);
+        }
+        return entries_ >= sure;
+    }
+
     void take_caption(std::string_view line) {
         caption_.take(line);
         titles_.take(line);
@@ -154,7 +195,8 @@ private:
         }
         value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
         value = value.substr(0, value.find_last_not_of(" \t") + 1);
-        const std::optional<double> number = text::parse_number(value);
+        const bool percent = value.ends_with('%');
+        const std::optional<double> number = text::parse_number(percent ? value.substr(0, value.size() - 1) : value);
         if (const std::size_t position = label.rfind("Position ");
             kind_ == Kind::serving && number && position != std::string_view::npos &&
             label.find_first_not_of("0123456789", position + 9) == std::string_view::npos) {
@@ -178,11 +220,19 @@ private:
             json["spec_decode_per_position_acceptance_rates"] = std::exchange(rates_, {});
         }
         const int entries = std::exchange(entries_, 0);
-        const bool is_part = std::exchange(is_part_, false);
-        if (kind == Kind::none || entries == 0) {
+        const bool is_part = std::exchange(is_part_, false), headless = std::exchange(is_headless_, false);
+        if (kind == Kind::none || entries == 0 || (headless && !number_at(json, "mean_tpot_ms"))) {
             return;
         }
+        if (headless) {
+            json[without_header] = true;
+            run.format("figures of what a serving benchmark printed");
+        }
         caption_.end_report();
+        if (const double requests = titles_.requests();
+            kind == Kind::serving && requests >= 1.0 && !json.contains("max_concurrency")) {
+            json["max_concurrency"] = requests;
+        }
         if (titles_.leave_out("report", run)) {
             return;
         }
@@ -190,7 +240,7 @@ private:
             json["world_info"]["world_size"] = number_at(json, "tp").value_or(1.0) * number_at(json, "pp").value_or(1.0);
             return read_trtllm_bench(json, run, caption_.stated().tokens);
         }
-        if (!is_part && !number_at(json, "total_output_tokens")) {
+        if (!is_part && !number_at(json, "total_output_tokens") && !number_at(json, "mean_tpot_ms")) {
             return run.problem("ends a report of a benchmark that does not say how many tokens were generated");
         }
         const std::string backend = text_at(json, "backend");
@@ -236,7 +286,8 @@ private:
     std::vector<double> rates_;
     std::size_t prefix_ = 0;  ///< letters before the rule of the header
     int entries_ = 0;
-    bool is_part_ = false;  ///< without times
+    bool is_part_ = false;      ///< without times
+    bool is_headless_ = false;  ///< figures alone, as people copy them
     std::vector<Uncounted> uncounted_;
     bool sglang_accepts_ = false;  ///< a report of SGLang's has an accept length
     ReportCaption caption_;

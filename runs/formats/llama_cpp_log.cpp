@@ -202,6 +202,9 @@ private:
         const std::size_t decoding = text.find(" eval time =");
         const bool many = decoding != std::string_view::npos && number_after(text.substr(decoding), "/").value_or(0.0) > 1.0 &&
                           text.find("prompt eval") == std::string_view::npos;
+        if (section_ == "target:" && timing && many) {
+            run.remark(run.file() + ": single steps of the model under \"target:\" were taken for plain decoding");
+        }
         if (section_.empty() || !timing || (section_ == "target:" && many)) {
             return false;
         }

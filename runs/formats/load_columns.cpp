@@ -74,46 +74,91 @@ bool says(const std::string& words, std::string_view phrase) {
     return false;
 }
 
+namespace {
+
+/// Units, and words that every measurement may stand beside.
+bool is_of_measurement(const std::string& word) {
+    static const Words all = {"tok",    "toks",       "tokens",     "token",    "t",       "tk",    "s",      "ts",
+                              "tps",    "sec",        "per",        "second",   "ms",      "us",    "tpot",   "itl",
+                              "ttft",   "k",          "n",          "time",     "rate",    "speed", "decode", "output",
+                              "gen",    "generation", "tg",         "mean",     "median",  "avg",   "mode",   "setting",
+                              "config", "setup",      "throughput", "decoding", "average", "at",    "run"};
+    return is_any(word, all) || word.find_first_of("0123456789") != std::string::npos;
+}
+
+}  // namespace
+
 bool denies_drafting(const std::string& words) {
-    static const Words names = {"spec",  "speculation", "speculative", "mtp",    "draft",  "drafts", "drafter", "drafting",
-                                "eagle", "eagle3",      "dflash",      "dspark", "medusa", "ngram",  "nextn",   "lookahead"};
+    static const Words names = {"spec",     "speculation", "speculative", "mtp",    "draft",  "drafts",   "drafter",
+                                "drafting", "eagle",       "eagle1",      "eagle2", "eagle3", "dflash",   "dspark",
+                                "medusa",   "ngram",       "lookup",      "suffix", "nextn",  "lookahead"};
     static const Words before = {"without", "ohne", "sans", "sin", "no", "non", "not", "disabling", "minus"},
-                       behind = {"off", "disabled", "inactive"};
+                       behind = {"off", "disabled", "inactive", "none"}, articles = {"a", "an", "the", "any", "n"},
+                       fillers = {"decoding", "decode", "model", "models", "head", "heads",    "module", "tokens",
+                                  "type",     "method", "mode",  "is",     "set",  "switched", "turned", "to"};
     const Words all = words_of(words);
+    const auto is_name = [&](std::size_t i) {
+        return is_any(all[i], names) || (all[i] == "gram" && i > 0 && all[i - 1] == "n");
+    };
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (!is_any(all[i], names)) {
+        if (!is_name(i)) {
             continue;
         }
-        const bool w_o = i > 1 && all[i - 2] == "w" && all[i - 1] == "o", not_using = i > 1 && all[i - 2] == "not";
-        const bool denied = i > 0 && (is_any(all[i - 1], before) || w_o || (not_using && all[i - 1] == "using"));
-        if (denied || (i + 1 < all.size() && is_any(all[i + 1], behind))) {
+        std::size_t first = i, last = i + 1;
+        while (first > 0 && is_any(all[first - 1], articles)) {
+            --first;
+        }
+        while (last < all.size() && is_any(all[last], fillers)) {
+            ++last;
+        }
+        const bool w_o = first > 1 && all[first - 2] == "w" && all[first - 1] == "o";
+        const bool not_using = first > 1 && all[first - 2] == "not" && all[first - 1] == "using";
+        const bool ends = last + 1 >= all.size() || is_of_measurement(all[last + 1]);  // "MTP without graphs" drafts
+        if ((first > 0 && is_any(all[first - 1], before)) || w_o || not_using ||
+            (last < all.size() && (is_any(all[last], behind) || (all[last] == "without" && ends)))) {
             return true;
         }
     }
     return false;
 }
 
+namespace {
+
+/// "off", "tok/s (none)": a word that denies, beside nothing but words of a measurement. Beside another word it denies that one
+/// ("think off", "no thinking").
+bool denies_alone(const std::string& words) {
+    static const Words denying = {"none", "off", "without", "na", "disabled", "inactive", "no", "ohne"};
+    std::string joined = " " + words + " ";
+    for (const auto& [phrase, word] : {std::pair{" n a ", " na "}, {" w o ", " without "}}) {
+        if (const std::size_t at = joined.find(phrase); at != std::string::npos) {
+            joined.replace(at, std::string_view(phrase).size(), word);
+        }
+    }
+    const Words all = words_of(joined);
+    const auto denies = [&](const std::string& word) { return is_any(word, denying); };
+    return std::any_of(all.begin(), all.end(), denies) && std::all_of(all.begin(), all.end(), [&](const std::string& word) {
+               return denies(word) || is_of_measurement(word);
+           });
+}
+
+}  // namespace
+
 bool means_plain(const std::string& words) {
-    static const Words plain = {"baseline",
-                                "plain",
-                                "pure",
-                                "ar",
-                                "none",
-                                "off",
-                                "vanilla",
-                                "without",
-                                "n a",
-                                "disabled",
-                                "base",
-                                "inactive",
-                                "no",
-                                "autoregressive",
-                                "ohne",
-                                "w o",
-                                "normal decoding",
-                                "standard decoding",
-                                "regular decoding"};
-    return says_any(words, plain) || denies_drafting(words);
+    static const Words plain = {
+        "baseline",          "plain",           "pure", "ar", "vanilla", "base", "autoregressive", "normal decoding",
+        "standard decoding", "regular decoding"};
+    return says_any(words, plain) || denies_drafting(words) || denies_alone(words);
+}
+
+bool leaves_bonus_out(const std::string& words) {
+    static const Words names = {"accepted round",
+                                "accepted per round",
+                                "accepted drafts round",
+                                "accepted drafts per round",
+                                "drafts accepted per round",
+                                "accepted tokens round",
+                                "accepted tokens per round"};
+    return is_any(words, names);
 }
 
 Role role_of(const std::string& words) {
@@ -193,7 +238,8 @@ Role role_of(const std::string& words) {
     if (is_any(words, batches)) {
         return Role::batch;
     }
-    if (is_any(words, {"speculative num draft tokens", "num draft tokens"})) {
+    // The root, which is verified with the drafts, is one of them. (mlx-vlm and DFlash call that a block.)
+    if (is_any(words, {"speculative num draft tokens", "num draft tokens", "draft block size", "dflash block size"})) {
         return Role::tree;
     }
     const bool of_drafts = says_any(words, {"draft", "spec", "dflash", "dspark", "mtp", "eagle", "eagle3", "nextn"});
@@ -213,7 +259,7 @@ Role role_of(const std::string& words) {
         return Role::setup;
     }
     const bool of_accepting = says_any(words, {"accept", "acceptance", "acc", "accpt", "accepted"});
-    if ((of_accepting && says_any(words, {"len", "length"})) ||
+    if ((of_accepting && says_any(words, {"len", "length"})) || leaves_bonus_out(words) ||
         is_any(words, {"al", "mean al", "avg al", "tau", "mean len", "tokens step", "tok step", "tokens iter", "tok iter",
                        "tokens per step", "tok cycle", "tokens cycle", "tau per stream"}) ||
         (of_drafts && (words.ends_with(" al") || words.ends_with(" tau")))) {
@@ -277,6 +323,24 @@ bool names_drafter(const std::string& words) {
                                                     "draft", "drafts", "spec", "speculative", "speculation"}));
 }
 
+namespace {
+
+/// "3" of "eagle 3 head", which people write with a hyphen; empty where the number counts something ("eagle, 3 draft tokens",
+/// "eagle 3-1-4").
+std::string version_behind(const std::string& words, const std::string& name) {
+    static const Words counted = {"draft", "drafts", "token", "tokens", "step", "steps", "spec", "speculative", "x"};
+    const Words all = words_of(words);
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+        const std::string next = i + 2 < all.size() ? all[i + 2] : "";
+        if (all[i] == name && is_any(all[i + 1], {"1", "2", "3"}) && !is_any(next, counted) && whole_number(next) < 0) {
+            return all[i + 1];
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
 std::string drafter_in(const std::string& words) {
     if (words == "draft") {
         return "draft model";
@@ -284,10 +348,10 @@ std::string drafter_in(const std::string& words) {
     for (const char* name :
          {"mtp", "nextn", "eagle3", "eagle2", "eagle1", "eagle", "dflash2", "dflash", "dspark", "medusa", "draft model"}) {
         if (says(words, name)) {
-            return name;
+            return name + (name == std::string_view("eagle") ? version_behind(words, name) : "");
         }
     }
-    return names_look_up(words) ? "ngram" : says(words, "eagle 3") ? "eagle3" : "";
+    return names_look_up(words) ? "ngram" : "";
 }
 
 bool names_something_else(const std::string& words) {

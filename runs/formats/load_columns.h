@@ -34,9 +34,10 @@ struct Column {
     Role role = Role::none;
     bool plain = false;  ///< of the same deployment without speculation
     bool mean = false;
-    int drafts = -1;    ///< that its heading names; below 0 where it names none
-    int requests = 0;   ///< in flight that its heading names ("c=8"); 0 where it names none
-    double unit = 0.0;  ///< of its times, in seconds, by its heading; 0 where it names none
+    double bonus = 0.0;  ///< what its accept lengths leave out: 1 for "accepted/round"
+    int drafts = -1;     ///< that its heading names; below 0 where it names none
+    int requests = 0;    ///< in flight that its heading names ("c=8"); 0 where it names none
+    double unit = 0.0;   ///< of its times, in seconds, by its heading; 0 where it names none
 };
 
 /// Letters and digits in lower case, single blanks between them: "Mean TPOT (ms)" is "mean tpot ms".
@@ -49,6 +50,8 @@ bool says(const std::string& words, std::string_view phrase);
 bool denies_drafting(const std::string& words);
 /// A cell, a heading or a setting that means decoding without drafts.
 bool means_plain(const std::string& words);
+/// Headings of the drafts that a round accepts ("accepted/round"), to which its last token is not counted.
+bool leaves_bonus_out(const std::string& words);
 /// What a column holds by the words of its heading.
 Role role_of(const std::string& words);
 /// Whether words name tokens per second.

@@ -330,7 +330,7 @@ void LoadTable::add(bool plain, RunBuilder& run) {
     const int stated = plain ? 0 : drafts_of_row();
     // Beside columns of draft lengths, one of acceptance does not say of which.
     const bool accepts = !plain && stated != 0 && (!only_ || columns_[*only_].requests > 0);
-    double length = accepts ? mean_of_runs(cell(Role::length)).value_or(0.0) : only_ ? length_beside(*only_) : 0.0;
+    double length = accepts ? length_of_row() : only_ ? length_beside(*only_) : 0.0;
     double accepted = accepts ? rate_accepted() : 0.0;
     plain_rows_ += has_times(true) || stated != 0 ? 0 : 1;
     const bool beside_plain =

@@ -60,8 +60,10 @@ private:
     void name_sides(bool drafting);
     bool understand(RunBuilder& run);
     void tell_times_from_drafts();
+    void take_blocks();
     void take_lengths_of_drafts();
     void take_units_of_others();
+    [[nodiscard]] bool loads_are_rates() const;
     void say_unnamed(RunBuilder& run);
     void settle_meanings();
     [[nodiscard]] bool counts_drafts(const std::string& depth) const;
@@ -92,6 +94,7 @@ private:
     [[nodiscard]] std::size_t at(Role role, bool plain) const;
     [[nodiscard]] std::string cell(Role role, bool plain = false) const;
     [[nodiscard]] double number(Role role, bool plain = false) const;
+    [[nodiscard]] double length_of_row() const;
     [[nodiscard]] double length_beside(std::size_t times) const;
     [[nodiscard]] double rate_accepted() const;
     [[nodiscard]] double spread_of_rate() const;
@@ -116,6 +119,7 @@ private:
     bool take_acceptance_of_row(const std::string& label, RunBuilder& run);
     [[nodiscard]] std::string engine_of_row() const;
     [[nodiscard]] std::string drafter_of_row() const;
+    [[nodiscard]] std::string method_of_row() const;
     [[nodiscard]] bool lacks_acceptance_of_model() const;
     std::string other_deployment();
     [[nodiscard]] std::string variant_of_row() const;

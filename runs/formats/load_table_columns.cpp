@@ -46,6 +46,7 @@ bool LoadTable::understand(RunBuilder& run) {
         const std::string name = plain_words(names_[i]), with_unit = plain_words(names_[i] + " " + unit_of(row_[i]));
         Column column{name.empty() ? Role::none : role_of(with_unit), means_plain(name), says(name, "mean")};
         column.role = column.role == Role::none ? role_of(name) : column.role;
+        column.bonus = leaves_bonus_out(name) ? 1.0 : 0.0;
         column.requests = requests_of_heading(names_[i]);
         column.unit = unit_in_words(name).seconds;
         column.drafts = column.requests > 0 ? -1 : drafts_of_setting(names_[i]);
@@ -54,6 +55,7 @@ bool LoadTable::understand(RunBuilder& run) {
         }
         columns_.push_back(column);
     }
+    take_blocks();
     tell_times_from_drafts();
     take_lengths_of_drafts();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -103,6 +105,16 @@ bool LoadTable::understand(RunBuilder& run) {
         why_not_ = !load.empty() ? load : left_out.empty() || !arrows_.empty() ? reason(timed && left_out.empty()) : left_out;
     }
     return understood;
+}
+
+/// "block_size" beside what was accepted is that of a draft and its root; by itself it may be a cache's.
+void LoadTable::take_blocks() {
+    const bool accepts = has(Role::length) || has(Role::accept_rate) || caption_.drafting();
+    for (std::size_t i = 0; accepts && i < columns_.size(); ++i) {
+        const std::string name = plain_words(names_[i]);
+        const bool block = name == "block size" || name == "block";
+        columns_[i].role = columns_[i].role == Role::none && block ? Role::tree : columns_[i].role;
+    }
 }
 
 /// Why times cannot be read: a heading of them names a unit that is not known. Empty where none does.
@@ -184,6 +196,19 @@ bool LoadTable::is_of_prompts() const {
            });
 }
 
+/// Whether a time per token beside columns of loads is what one of them gives as tokens/s of all its requests.
+bool LoadTable::loads_are_rates() const {
+    constexpr double same = 0.1;
+    for (std::size_t i = 0; i < columns_.size() && has(Role::tpot, false); ++i) {
+        const double rate = columns_[i].requests > 0 ? number_of(row_[i]).value_or(0.0) : 0.0,
+                     time = seconds(Role::tpot, false);
+        if (rate > 0.0 && time > 0.0 && std::abs(columns_[i].requests / rate / time - 1.0) < same) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// Numbers without a unit are what other columns or the lines before the table say; both sides of an arrow are the same.
 void LoadTable::take_units_of_others() {
     for (std::size_t pair = 0; pair < arrows_.size(); ++pair) {
@@ -197,10 +222,11 @@ void LoadTable::take_units_of_others() {
     const Role stated = any ? timed->role : caption_.times();
     const auto loads =
         std::count_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.requests > 0; });
+    const Role of_loads = caption_.times() == Role::none && loads_are_rates() ? Role::rate : caption_.times();
     for (std::size_t i = 0; i < columns_.size() && any && loads > 1; ++i) {
         // Another column's unit is not that of columns of loads ("| K | C=1 | C=8 | TPOT |").
         if (columns_[i].requests > 0 && columns_[i].role == Role::none && may_be_time(names_[i], row_[i])) {
-            columns_[i].role = caption_.times();
+            columns_[i].role = of_loads;
         }
     }
     for (std::size_t i = 0; i < columns_.size() && stated != Role::none; ++i) {
@@ -388,7 +414,7 @@ bool LoadTable::counts_drafts(const std::string& depth) const {
     constexpr int most_counted = 32;
     const int count = whole_number(depth);
     const bool accepts = has(Role::length) || has(Role::accept_rate);
-    const bool plain = number_of(cell(Role::length)) == 1.0 || number_of(cell(Role::accept_rate)) == 0.0 || caption_.drafting();
+    const bool plain = length_of_row() == 1.0 || number_of(cell(Role::accept_rate)) == 0.0 || caption_.drafting();
     return accepts && !has(Role::drafts) && count >= 0 && count <= most_counted && (count > 0 || plain);
 }
 

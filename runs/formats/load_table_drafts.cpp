@@ -33,6 +33,13 @@ std::optional<bool> switch_of_cell(const std::string& cell) {
 
 }  // namespace
 
+/// Its accept length, the bonus token counted; 0 where its cell says none.
+double LoadTable::length_of_row() const {
+    const std::size_t column = at(Role::length, false);
+    const std::optional<double> own = mean_of_runs(cell(Role::length));
+    return own ? *own + columns_[column].bonus : 0.0;
+}
+
 /// The accept length of the same draft tokens as a column of times ("| k=2 | A(2) |"); 0 without.
 double LoadTable::length_beside(std::size_t times) const {
     for (std::size_t i = 0; i < columns_.size() && i < row_.size(); ++i) {
@@ -127,7 +134,7 @@ int LoadTable::drafts_of_row() const {
     if (has(Role::drafts) && plain_words(own).empty()) {
         return 0;
     }
-    for (const std::string& text : {own, cell(Role::setup), heading_of_times(true)}) {
+    for (const std::string& text : {own, cell(Role::tree), cell(Role::setup), heading_of_times(true)}) {
         if (const int drafts = drafts_of_setting(text); drafts >= 0) {
             return drafts;
         }

@@ -141,7 +141,7 @@ bool LoadTable::has_impossible_numbers(RunBuilder& run) const {
         std::string wrong;
         if ((role == Role::drafts || role == Role::tree) && !may_count_drafts(row_[i])) {
             wrong = fmt::format("gives {} for the draft tokens (\"{}\"), which are counted", row_[i], names_[i]);
-        } else if (role == Role::length && number && *number < 1.0 && *number != 0.0) {
+        } else if (role == Role::length && number && *number + columns_[i].bonus < 1.0 && *number != 0.0) {
             wrong = fmt::format("gives an accept length of {} (\"{}\"); a round yields at least 1 token", row_[i], names_[i]);
         } else if (role == Role::accept_rate && number && *number < 0.0) {
             wrong = fmt::format("gives {} for the share of drafts that is accepted (\"{}\")", row_[i], names_[i]);
@@ -227,7 +227,22 @@ std::string LoadTable::drafter_of_row() const {
         const bool adds = tells_deployment(plain_words(names_[i])) && without_drafter(row_[i]) != row_[i];
         drafter = adds ? drafter_in(plain_words(row_[i])) : "";
     }
-    return drafter;
+    return drafter.empty() && !drafter_.empty() ? method_of_row() : drafter;
+}
+
+/// What a column of methods calls a drafter that no word of ours names ("fr-spec"); empty where it says less, or more.
+std::string LoadTable::method_of_row() const {
+    static const std::vector<std::string> columns = {"method", "drafter", "algorithm", "draft method", "speculator"};
+    for (std::size_t i = 0; i < names_.size() && i < row_.size(); ++i) {
+        const std::string words = plain_words(row_[i]);
+        const bool says_nothing = words.empty() || means_plain(words) || drafts_of_setting(row_[i]) >= 0 ||
+                                  words.find_first_of("0123456789") != std::string::npos;
+        if (std::find(columns.begin(), columns.end(), plain_words(names_[i])) != columns.end() && !says_nothing) {
+            const bool general = words == "speculative" || words == "speculation" || words == "spec" || words == "draft";
+            return general || words == "speculative decoding" ? "" : words;
+        }
+    }
+    return {};
 }
 
 /// The engine that a column of engines names.

@@ -142,6 +142,8 @@ public:
                 take_figure(cells.front(), *value, columns_[i], run);
             } else if (const TimeUnit unit = unit_in_cell(cells[i + 1]); columns_[i].is_run && unit.named()) {
                 take_time(cells.front(), number_of(cells[i + 1]).value_or(0.0) * unit.seconds, columns_[i]);
+            } else if (columns_[i].is_run) {
+                take_with_unit(cells.front(), cells[i + 1], columns_[i]);
             }
         }
         is_sglang_ = is_sglang_ || cells.front().find("retokenized") != std::string::npos || cells.front() == "Accept length";
@@ -171,6 +173,18 @@ private:
                               number_at(json, "output_throughput"));
         }
     };
+
+    /// "550 tok/s" of a throughput, "30.46%" of acceptance.
+    static void take_with_unit(const std::string& label, const std::string& cell, Column& column) {
+        const std::optional<double> number = number_of(cell);
+        const std::string words = plain_words(label);
+        const bool output = words == "throughput" || words == "output throughput" || words == "generation throughput";
+        if (number && output && says_rate_of_tokens(plain_words(unit_of(cell)))) {
+            column.json["output_throughput"] = *number;
+        } else if (number && cell.find('%') != std::string::npos && role_of(words) == Role::accept_rate) {
+            column.json["spec_decode_acceptance_rate"] = *number;
+        }
+    }
 
     void take_engine(std::string_view line) {
         const std::string words = plain_words(line);

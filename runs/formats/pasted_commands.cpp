@@ -1,6 +1,7 @@
 // Commands of servers that people paste above what they measured: how many tokens the server drafts, where its log or the
 // client's report does not say it, and of what deployment they are. Each command holds up to the next.
 #include <algorithm>
+#include <cctype>
 #include <memory>
 #include <string>
 #include <utility>
@@ -37,7 +38,19 @@ double value_of_flags(std::string_view line, std::initializer_list<const char*> 
     return 0.0;
 }
 
-bool holds_draft_flag(std::string_view text) { return holds_any(text, {"--spec", "--draft-", "--num-draft-tokens", " -sc"}); }
+bool holds_draft_flag(std::string_view text) {
+    return holds_any(text, {"--spec", "--draft-", "--num-draft-tokens", "--model-draft", " -md ", " -sc"});
+}
+
+/// Whether a line of a command leaves open what it gives: a variable of the shell, or a file of settings.
+bool leaves_settings_open(std::string_view line) {
+    for (std::size_t at = line.find('$'); at != std::string_view::npos; at = line.find('$', at + 1)) {
+        if (at + 1 < line.size() && (line[at + 1] == '{' || std::isalpha(static_cast<unsigned char>(line[at + 1])) != 0)) {
+            return true;
+        }
+    }
+    return holds_any(line, {"config", "options", "preset", "--args"});
+}
 
 /// Of a row of a table, the cells that hold flags of drafts: numbers beside them are none of the command.
 std::string command_in(std::string_view line) {
@@ -84,7 +97,9 @@ public:
             engine_ = engine;
             goes_on_ = true;
             steps_ = top_k_ = tokens_ = std::nullopt;
+            drafts_nothing_ = true;
             run.command_drafts(false);
+            run.command_is_plain(false);
             if (std::exchange(stated_, false)) {
                 run.draft_tokens(-1);
             }
@@ -94,6 +109,8 @@ public:
             run.command(said);
             run.command_drafts(run.command_drafts() || !said.method.empty());
             goes_on_ = line.find_last_not_of(" \t") != std::string_view::npos && line[line.find_last_not_of(" \t")] == '\\';
+            drafts_nothing_ = drafts_nothing_ && said.method.empty() && !holds_draft_flag(line) && !leaves_settings_open(line);
+            run.command_is_plain(drafts_nothing_ && !goes_on_);
         }
         if (!holds_draft_flag(line)) {
             return false;
@@ -128,9 +145,10 @@ private:
     /// Once all lines of a command are read, what it drafts is set against what the user says.
     void judge(RunBuilder& run) { run.agree_with_hint(std::exchange(unjudged_, {})); }
 
-    SglangDraft unjudged_;  ///< of the command that is read
-    std::string engine_;    ///< whose command the line before began or went on with
-    bool goes_on_ = false;  ///< the line is of that command: the one before ends in "\\"
+    SglangDraft unjudged_;         ///< of the command that is read
+    std::string engine_;           ///< whose command the line before began or went on with
+    bool drafts_nothing_ = false;  ///< no line of that command asks for drafts
+    bool goes_on_ = false;         ///< the line is of that command: the one before ends in "\\"
     std::optional<double> steps_, top_k_, tokens_;
     bool stated_ = false;  ///< a command before this line says how many tokens are drafted
 };

@@ -86,7 +86,7 @@ public:
         if (counters_.empty() && gauges_.empty()) {
             return;
         }
-        const AcceptanceCounts counts = counted(run);
+        AcceptanceCounts counts = counted(run);
         const double drafts = counts.drafts;
         if (drafts <= 0.0 && drafted_tokens() > 0.0) {
             return run.problem("counts drafted tokens, but not how many of them a draft has; --draft-tokens K says it");
@@ -111,6 +111,11 @@ public:
         const double engines = std::max(1.0, static_cast<double>(engines_.size()));
         const double batch = scrapes_ > 1 ? std::round((running + mean_of_gauges("num_running_reqs")) / engines) : 0.0;
         RunCell& cell = run.cell(batch, drafts_of_round);
+        if (grown("spec_decode_num_drafts_total") > 0.0) {  // vLLM's, which counts drafts that were made
+            const double first = grown("time_to_first_token_seconds_count");
+            run.add_undrafted_rounds(counts,
+                                     grown("generation_tokens_total") - (first > 0.0 ? first : grown("request_success_total")));
+        }
         run.count(cell, counts);
         if (drafts <= 0.0 && stated > 1.0) {
             cell.stated_length = stated;

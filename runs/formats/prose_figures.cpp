@@ -142,6 +142,10 @@ bool stands_alone(std::string_view text, const Figure& figure, std::size_t from)
     if (named == Role::accept_rate || named == Role::length) {
         return false;  // "draft acceptance: 0.65"
     }
+    const std::string counted = label.empty() ? "" : plain_words(label.front());
+    if (setup_in(counted) == "drafts" && (counted.ends_with("drafts") || counted.ends_with("tokens"))) {
+        return false;  // "Drafts: 1832"
+    }
     return !label.empty() && (!setup_in(label.front()).empty() || context_in(label.front()) > 0.0);
 }
 

@@ -144,6 +144,9 @@ public:
             if (statement.setup.empty() && statement.follows) {
                 statement.setup = drafting_;
             }
+            if (statement.setup.empty() && !paragraphs_.back().drafting && caption.drafts() < 0 && run.command_is_plain()) {
+                statement.setup = "baseline";
+            }
             drafting_ = statement.setup.starts_with("K=") ? statement.setup : drafting_;
             if (sums_up(line, statement)) {
                 continue;

@@ -30,6 +30,16 @@ int drafts_of_setting_line(const std::string& text) {
     return colon != std::string::npos && (listed || names) ? drafts_of_caption(text) : -1;
 }
 
+/// " --max-num-seqs 8" of a command; the dashes of "# --- eagle3 ---" begin no flag.
+bool holds_flag(std::string_view line) {
+    for (std::size_t at = line.find(" --"); at != std::string_view::npos; at = line.find(" --", at + 1)) {
+        if (at + 3 < line.size() && std::isalpha(static_cast<unsigned char>(line[at + 3])) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /// What a line says above a report.
 struct Caption {
     bool titles = false;
@@ -40,8 +50,7 @@ struct Caption {
 
 Caption caption_of(std::string_view line) {
     constexpr std::size_t longest = 120;
-    if (line.size() > longest || is_command_line(line) || line.find(" --") != std::string_view::npos ||
-        line.find("INFO") != std::string_view::npos) {
+    if (line.size() > longest || is_command_line(line) || holds_flag(line) || line.find("INFO") != std::string_view::npos) {
         return {};  // a command, or a log
     }
     std::string text = text::trimmed(in_english(line));
@@ -92,14 +101,41 @@ void ReportCaption::take(std::string_view line) {
     }
 }
 
+void ReportDrafters::take(std::string_view line) {
+    constexpr std::size_t longest = 200;
+    const StatedDrafts before = caption_.stated();
+    caption_.take(line);
+    const std::string drafter = drafter_in(plain_words(line.substr(0, longest)));
+    const bool new_caption = before.tokens != caption_.stated().tokens || before.drafting != caption_.stated().drafting;
+    named_ = !drafter.empty() ? drafter : new_caption ? std::string() : named_;
+}
+
+bool ReportDrafters::is_first(RunBuilder& run) {
+    if (named_.empty() || caption_.stated().tokens == 0) {
+        return true;
+    }
+    first_ = first_.empty() ? named_ : first_;
+    if (first_ != named_) {
+        run.remark(fmt::format(
+            "{}: results of {} were left out, for those before them are of {}; each drafter needs a file of its own",
+            run.file(), named_, first_));
+    }
+    return first_ == named_;
+}
+
 void ReportTitles::take(std::string_view line) {
     constexpr std::size_t longest = 120;
     const std::string text = text::trimmed(line);
     const bool titles = text.starts_with('#') || text.starts_with("**") || text.ends_with(':');
-    const bool command = is_command_line(text) || text.find(" --") != std::string::npos;
+    const bool command = is_command_line(text) || holds_flag(text);
     if (text.empty() || (titles && !command && text.size() < longest)) {
         titles_.take(text);
     }
+}
+
+double ReportTitles::requests() const {
+    const double said = titles_.batch();
+    return said >= 1.0 ? said : requests_in_label(titles_.title());
 }
 
 bool ReportTitles::leave_out(const char* what, RunBuilder& run) {

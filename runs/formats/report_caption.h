@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "runs/formats/benchmarks.h"
@@ -29,6 +30,23 @@ private:
     bool reported_ = false;
 };
 
+/// The drafters that lines between reports name: each needs a file of its own, and the first one's reports are kept.
+class ReportDrafters {
+public:
+    /// A line that is of no report.
+    void take(std::string_view line);
+    [[nodiscard]] const StatedDrafts& stated() const { return caption_.stated(); }
+    void end_report() { caption_.end_report(); }
+    /// The kind that stands above the next report; empty where none does.
+    [[nodiscard]] const std::string& name() const { return named_; }
+    /// Whether a report is of the drafter of those before it, or of plain decoding; with a remark where it is of another.
+    bool is_first(RunBuilder& run);
+
+private:
+    ReportCaption caption_;
+    std::string named_, first_;
+};
+
 /// Titles above reports of a benchmark, each of which may name its model, format or device.
 class ReportTitles {
 public:
@@ -37,6 +55,8 @@ public:
     /// Whether a report (`what`) below them is of another deployment than the first one: then it is left out, which is said. A
     /// title that alone names a format of few bits tells it, too.
     bool leave_out(const char* what, RunBuilder& run);
+    /// Requests in flight that the title of the next report names ("# eagle3, c=16"); 0 where it names none.
+    [[nodiscard]] double requests() const;
 
 private:
     TableCaption titles_;

@@ -32,11 +32,11 @@ public:
         if (take_request(line, run) || take_mlxcel(line, run) || take_tuned_depth(line, run) || take_questions(line, run) ||
             take_vllm(line, run) || take_one_batch(line, run) || take_send_one(line, run) || take_task(line, run) ||
             take_llama(line, run)) {
-            caption_.end_report();
+            drafters_.end_report();
             return true;
         }
         take_methods(line);
-        take_caption(line);
+        drafters_.take(line);
         return false;
     }
 
@@ -135,41 +135,6 @@ private:
         return true;
     }
 
-    /// A line of none of the reports, which may say of what the next one is.
-    void take_caption(std::string_view line) {
-        const StatedDrafts before = caption_.stated();
-        caption_.take(line);
-        const std::string drafter = drafter_with_version(plain_words(line.substr(0, 200)));
-        const bool new_caption = before.tokens != caption_.stated().tokens || before.drafting != caption_.stated().drafting;
-        captioned_drafter_ = !drafter.empty() ? drafter : new_caption ? std::string() : captioned_drafter_;
-    }
-
-    /// "eagle2" of "EAGLE-2 (num_steps=8)".
-    static std::string drafter_with_version(const std::string& words) {
-        const std::string name = drafter_in(words);
-        for (const char* version : {"2", "3"}) {
-            if (name == "eagle" && says(words, name + " " + version)) {
-                return name + version;
-            }
-        }
-        return name;
-    }
-
-    /// Whether a result is of the drafter of those before it; with a remark where it is not.
-    bool is_of_first_drafter(RunBuilder& run) {
-        if (captioned_drafter_.empty() || caption_.stated().tokens == 0) {
-            return true;
-        }
-        drafter_ = drafter_.empty() ? captioned_drafter_ : drafter_;
-        if (drafter_ != captioned_drafter_) {
-            run.remark(
-                fmt::format("{}: results of {} were left out, for those before them are of {}; each drafter needs a file "
-                            "of its own",
-                            run.file(), captioned_drafter_, drafter_));
-        }
-        return drafter_ == captioned_drafter_;
-    }
-
     bool take_questions(std::string_view line, RunBuilder& run) {
         const std::string_view text = from_label(line, "#questions:");
         const auto rate = number_after(text, "Throughput:"), length = number_after(text, "Acceptance length:");
@@ -178,8 +143,8 @@ private:
         }
         run.format("what SGLang's benchmarks of speculation printed");
         run.engine("sglang");
-        if (is_of_first_drafter(run)) {
-            add_mean_length(*length, 1.0 / std::max(*rate, 1e-9), run, caption_.stated().tokens);
+        if (drafters_.is_first(run)) {
+            add_mean_length(*length, 1.0 / std::max(*rate, 1e-9), run, drafters_.stated().tokens);
         }
         return true;
     }
@@ -300,7 +265,7 @@ private:
         run.format("what SGLang's benchmarks of tasks printed");
         run.engine("sglang");
         // A server that drafts and accepts nothing has a length of 1, too.
-        const StatedDrafts& stated = caption_.stated();
+        const StatedDrafts& stated = drafters_.stated();
         const bool drafting = *length > 1.0 || stated.drafting || (stated.tokens < 0 && run.command_drafts());
         const int drafts = drafting ? run.draft_tokens_or(stated.tokens) : 0;
         if (drafts < 0 || *length > drafts + 1.0) {
@@ -397,8 +362,7 @@ private:
     LlamaReport llama_;
     std::string methods_;  ///< that the lines before name, between commas
     std::vector<LlamaGeneration> mixed_;
-    ReportCaption caption_;
-    std::string captioned_drafter_, drafter_;  ///< above the next result; of the results that are kept
+    ReportDrafters drafters_;
 };
 
 }  // namespace

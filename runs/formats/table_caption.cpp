@@ -35,14 +35,6 @@ bool says_one_of(const std::string& words, std::initializer_list<const char*> ph
     return std::any_of(phrases.begin(), phrases.end(), [&](const char* phrase) { return says(words, phrase); });
 }
 
-/// A short line that names the rows below it as plain decoding, and compares them with nothing.
-bool names_plain(const std::string& text) {
-    constexpr std::size_t most_words = 8;
-    const std::string words = plain_words(text);
-    return words_of_line(text).size() <= most_words && means_plain(words) && !sides_of_arrow(text) &&
-           !says_one_of(words, {"vs", "versus", "and", "or", "against", "over", "than", "with mtp", "no longer"});
-}
-
 /// Of which one has a request in flight each.
 bool names_client(const std::string& word) {
     return word.starts_with("stream") || word == "user" || word == "users" || word == "client" || word == "clients";
@@ -68,7 +60,18 @@ std::string switched(const std::string& text, const std::string& how) {
     constexpr std::ptrdiff_t most_words = 4;
     const std::string words = plain_words(text);
     const bool ends = words.ends_with(" " + how) && std::count(words.begin(), words.end(), ' ') < most_words;
-    return ends ? words.substr(0, words.size() - how.size() - 1) : "";
+    const bool other = says_one_of(words, {"think", "thinking", "reasoning", "cache", "caching", "graph", "graphs", "cudagraph",
+                                           "cudagraphs", "attention", "fa", "compile", "chunked prefill", "streaming"});
+    return ends && !other ? words.substr(0, words.size() - how.size() - 1) : "";
+}
+
+/// A short line that names the rows below it as plain decoding, and compares them with nothing.
+bool names_plain(const std::string& text) {
+    constexpr std::size_t most_words = 8;
+    const std::string words = plain_words(text);
+    return words_of_line(text).size() <= most_words && (means_plain(words) || !switched(text, "off").empty()) &&
+           !sides_of_arrow(text) &&
+           !says_one_of(words, {"vs", "versus", "and", "or", "against", "over", "than", "with mtp", "no longer"});
 }
 
 }  // namespace

@@ -46,11 +46,27 @@ double concurrency_by_times(const RunJson& json) {
                : 0.0;
 }
 
+/// Requests that decode at once in the mean, by Little's law from tokens/s and the time per token, of figures that were copied
+/// without more; 0 where these are not given.
+double decoding_by_rate(const RunJson& json, RunBuilder& run) {
+    const auto rate = number_at(json, "output_throughput"), each = mean_or_median(json, "tpot");
+    if (!rate || !each || !json.contains(without_header) || run.batch_or(0.0) >= 1.0) {
+        return 0.0;
+    }
+    const double decoding = std::max(1.0, std::round(*rate * *each));
+    run.remark(fmt::format("{}: states no requests in flight; by its tokens/s and its time per token {:g} decode at once",
+                           run.file(), decoding));
+    return decoding;
+}
+
 /// What clients kept in flight: stated, or by the requests' times.
 double concurrency_of(const RunJson& json, RunBuilder& run) {
     const double stated = number_at(json, "max_concurrency").value_or(0.0), measured = concurrency_by_times(json);
     const double ended = number_at(json, "completed").value_or(0.0) + number_at(json, "failed").value_or(0.0);
-    return stated > 0.0 ? in_flight_of(stated, number_at(json, "num_prompts").value_or(ended), measured, run) : measured;
+    if (stated > 0.0) {
+        return in_flight_of(stated, number_at(json, "num_prompts").value_or(ended), measured, run);
+    }
+    return measured > 0.0 ? measured : decoding_by_rate(json, run);
 }
 
 /// The median of all gaps between messages, one of which is a round.
@@ -72,11 +88,20 @@ std::optional<double> median_gap(const RunJson& json) {
     return seconds_under(json, "median_itl");
 }
 
+/// Whether a result without counters, as people copy it, keeps what its drafts yielded.
+bool states_acceptance(const RunJson& json) {
+    return number_at(json, "spec_decode_acceptance_rate").value_or(0.0) > 0.0 ||
+           number_at(json, "spec_decode_acceptance_length").value_or(0.0) > 1.0;
+}
+
 std::optional<AcceptanceCounts> counters_of(const RunJson& json, RunBuilder& run) {
     const auto drafts = number_at(json, "spec_decode_num_drafts"), drafted = number_at(json, "spec_decode_draft_tokens"),
                accepted = number_at(json, "spec_decode_accepted_tokens");
     if (!drafts && !drafted && !accepted) {
         return std::nullopt;
+    }
+    if ((!drafts || !drafted || !accepted) && states_acceptance(json)) {
+        return std::nullopt;  // copied in part
     }
     if (!drafts || !drafted || !accepted) {
         run.problem(
@@ -98,12 +123,6 @@ std::optional<AcceptanceCounts> counters_of(const RunJson& json, RunBuilder& run
         }
     }
     return counts;
-}
-
-/// Whether a result without counters, as people copy it, keeps what its drafts yielded.
-bool states_acceptance(const RunJson& json) {
-    return number_at(json, "spec_decode_acceptance_rate").value_or(0.0) > 0.0 ||
-           number_at(json, "spec_decode_acceptance_length").value_or(0.0) > 1.0;
 }
 
 /// Tokens a round of such a result, which prints its rate in percent; 0 where it states neither.
@@ -143,6 +162,23 @@ void add_times(const RunJson& json, RunBuilder& run, RunCell& cell) {
 double tokens_of_message(const RunJson& json) {
     const auto gap = seconds_under(json, "mean_itl"), each = seconds_under(json, "mean_tpot");
     return gap && each && *gap > 0.0 && *each > 0.0 ? *gap / *each : 0.0;
+}
+
+/// Adds the rounds that drafted nothing, by the tokens that were generated. A message of a stream is a round, so that gaps over
+/// the time per token are the tokens of all rounds: they tell whether the counters are of all requests, as those of one server
+/// behind a balancer are not.
+void add_undrafted_rounds(const RunJson& json, AcceptanceCounts& counts, RunBuilder& run) {
+    const double generated = number_at(json, "total_output_tokens").value_or(0.0) - number_at(json, "completed").value_or(0.0);
+    const double rounds = generated - counts.accepted, of_message = tokens_of_message(json);
+    if (!counts.known() || !(rounds > counts.drafts)) {
+        return run.add_undrafted_rounds(counts, generated);
+    }
+    const auto apart = [&](double length) { return std::abs(std::log(of_message / length)); };
+    const bool told = of_message > 0.0, elsewhere = told && apart(generated / rounds) > apart(counts.accept_length());
+    if (elsewhere && generated > 2.0 * (counts.drafts + counts.accepted)) {
+        return run.counted_elsewhere();
+    }
+    run.add_undrafted_rounds(counts, generated, told && !elsewhere);
 }
 
 /// What a result without counters drafted: as it is stated, or as its gaps tell; nothing, with a problem, where they tell that
@@ -226,7 +262,7 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
         completed && failed && *failed > 0.05 * *completed) {
         run.remark(run.file() + ": more than 5 % of its requests failed.");
     }
-    const std::optional<AcceptanceCounts> counts = counters_of(json, run);
+    std::optional<AcceptanceCounts> counts = counters_of(json, run);
     int drafts = 0;
     if (length && *length > 1.0) {
         drafts = run.draft_tokens_or(0);
@@ -242,8 +278,11 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
                                          ? by_position
                                          : static_cast<int>(std::lround(std::min(1e6, std::max(1.0, counts->draft_length())))));
     } else if (!counts) {
-        const std::optional<int> uncounted =
-            uncounted_drafts(json, {stated.tokens, stated.drafting || states_acceptance(json)}, run);
+        const auto rates = numbers_at(json, "spec_decode_per_position_acceptance_rates");
+        const int positions = rates ? static_cast<int>(rates->size()) : 0;
+        run.agree_with_hint({0, 1, positions + 1});
+        const std::optional<int> uncounted = uncounted_drafts(
+            json, {positions > 0 ? positions : stated.tokens, stated.drafting || states_acceptance(json)}, run);
         if (!uncounted) {
             return;
         }
@@ -256,6 +295,7 @@ void read_vllm_bench(const RunJson& json, RunBuilder& run, const StatedDrafts& s
     if (drafts > 0 && length && tokens > 0.0) {
         run.count(cell, counts_of_mean(*length, tokens, drafts));
     } else if (counts) {
+        add_undrafted_rounds(json, *counts, run);
         run.count(cell, *counts);
     } else if (drafts > 0 && states_acceptance(json)) {
         run.state_length(cell, stated_length(json, drafts, run), std::max(1.0, tokens));
@@ -378,6 +418,11 @@ void read_request_record(const RunJson& json, RunBuilder& run) {
         for (const double rounds : *histogram) {
             counts.drafts_with_positions += rounds;
         }
+    }
+    if (const auto generated = number_at(json, "usage.completion_tokens")) {
+        const RunJson* answers = node_at(json, "choices");
+        const bool one = answers == nullptr || !answers->is_array() || answers->size() == 1;
+        run.add_undrafted_rounds(counts, one ? *generated - 1.0 : 0.0);
     }
     const auto stated = number_at(record, "num_spec_tokens");
     const int length = stated ? static_cast<int>(std::clamp(*stated, 0.0, 1e6))

@@ -55,6 +55,7 @@ public:
                 flush(waiting, run);
             }
         }
+        take_silent(run);
         take_singles(run);
         run.at_line(0);
         if (engines_.size() > 1 || aggregated_ > 1.0) {
@@ -83,6 +84,7 @@ public:
 private:
     struct Interval {
         double throughput = 0.0, running = 0.0, prompts = 0.0;
+        double engines = 1.0;  ///< over which the line is a sum, of which `throughput` and `running` are a mean
         bool steady = false, decodes_only = false;
         bool is_first = false;  ///< no line of its engine stands above, so that nothing says whether it is steady
         long line = 0;
@@ -132,6 +134,7 @@ private:
         waiting = {*throughput / engines,
                    std::round(*running / engines),
                    prompts.value_or(0.0) / engines,
+                   engines,
                    *running > 0.0 && std::abs(*running - last) <= steady * *running,
                    prompts.value_or(0.0) <= few_prompts * *throughput,
                    is_first,
@@ -202,6 +205,15 @@ private:
         std::optional<Interval>& waiting = waiting_of(line);
         const bool loaded = waiting && waiting->steady;
         counts.derived = false;
+        if (waiting) {
+            const std::optional<double> printed = seconds_of(line, *counted, waiting->is_first);
+            seconds_ = printed.value_or(seconds_);
+            if ((printed && !waiting->is_first) || run.drafts_when() == DraftsWhen::found) {
+                run.add_undrafted_rounds(counts, waiting->throughput * waiting->engines * seconds_);
+            }
+        }
+        silent_before_ = 0;
+        last_draft_ = {drafts, static_cast<int>(rates.size())};
         ++drafting_intervals_;
         alone_ += waiting ? 0 : 1;
         if (drafting_.size() < most_streams) {
@@ -220,6 +232,42 @@ private:
         waiting.reset();
     }
 
+    /// How long the interval was that a line on drafts is of: what was drafted and accepted is printed as counts and as rates
+    /// since the line before, which agree. Where intervals without drafts lie between both, they share that time; before the
+    /// first line, a server waits. Nothing where the line does not print both.
+    [[nodiscard]] std::optional<double> seconds_of(std::string_view line, const Counted& counted, bool is_first) const {
+        constexpr double printed = 0.005, agrees = 0.05;
+        const double drafted = number_after(line, "Drafted throughput:").value_or(0.0),
+                     accepted = number_after(line, "Accepted throughput:").value_or(0.0);
+        const double expected = drafted * counted.accepted / counted.drafted;
+        if (!(drafted > 0.0) || std::abs(accepted - expected) > printed + agrees * expected) {
+            return std::nullopt;
+        }
+        const double each = counted.drafted / drafted / (1.0 + static_cast<double>(silent_before_));
+        return is_first ? std::min(each, interval_seconds) : each;
+    }
+
+    /// Intervals of a look-up without a line on drafts: it found nothing in them. Where no line of the log is on drafts, they
+    /// are of plain decoding.
+    void take_silent(RunBuilder& run) {
+        for (const Interval& interval : std::exchange(silent_, {})) {
+            run.at_line(interval.line);
+            const double rounds = std::round(interval.throughput * interval.engines * seconds_);
+            RunCell& cell = run.cell(interval.steady ? interval.running : 0.0, last_draft_.tokens);
+            if (last_draft_.tokens > 0) {
+                AcceptanceCounts counts;
+                counts.drafts = counts.undrafted = rounds;
+                counts.drafts_with_positions = last_draft_.positions > 0 ? rounds : 0.0;
+                counts.reached.resize(static_cast<std::size_t>(last_draft_.positions), 0.0);
+                run.count(cell, counts);
+            }
+            if (interval.steady) {
+                steady_plain_ = steady_plain_ || last_draft_.tokens == 0;
+                add_speed(interval, cell, 1.0, rounds, run);
+            }
+        }
+    }
+
     /// Whether the interval gave the time of a step. `rounds` of single sequences lie in it, of `length` tokens each.
     static bool add_speed(const Interval& interval, RunCell& cell, double length, double rounds, RunBuilder& run) {
         if (interval.throughput <= 0.0) {
@@ -235,7 +283,13 @@ private:
     /// An interval that no line on speculation followed is of plain decoding.
     void flush(std::optional<Interval>& waiting, RunBuilder& run) {
         const long line = run.line();
-        if (waiting && waiting->steady && waiting->throughput > 0.0) {
+        if (waiting && waiting->throughput > 0.0 && run.drafts_when() == DraftsWhen::found) {
+            ++silent_before_;
+            silent_.push_back(*waiting);
+            if (last_draft_.tokens > 0 && silent_.size() >= most_streams) {
+                take_silent(run);
+            }
+        } else if (waiting && waiting->steady && waiting->throughput > 0.0) {
             steady_plain_ = true;
             run.at_line(waiting->line);
             add_speed(*waiting, run.cell(waiting->running, 0), 1.0, waiting->throughput * interval_seconds, run);
@@ -283,6 +337,13 @@ private:
     std::set<std::string> engines_, drafting_;                ///< the latter: processes that write of drafts
     std::vector<Single> singles_;
     bool steady_drafting_ = false, steady_plain_ = false;  ///< whether a steady interval was of drafts, of plain decoding
+    struct Draft {
+        int tokens = 0, positions = 0;
+    };
+    Draft last_draft_;
+    std::vector<Interval> silent_;  ///< of a look-up, without a line on drafts
+    long silent_before_ = 0;        ///< of them, since the last line on drafts
+    double seconds_ = interval_seconds;
     double aggregated_ = 0.0;
     long drafting_intervals_ = 0, timed_intervals_ = 0, alone_ = 0;  ///< the last: lines on drafts without an interval
 };

@@ -22,6 +22,26 @@ cat >point.json <<END
 END
 expect 0 '2\.50' estimate point.json
 
+# A look-up drafts in some rounds only. All rounds count, and are priced as such: 4,080 tokens in 3,846 rounds, 132 of which draft.
+cat >ngram.txt <<END
+============ Serving Benchmark Result ============
+Successful requests:                     16
+Maximum request concurrency:             1
+Total input tokens:                      1600
+Total generated tokens:                  4096
+Mean TPOT (ms):                          18.17
+Mean ITL (ms):                           19.17
+Median ITL (ms):                         18.71
+Drafts:                                  132
+Draft tokens:                            792
+Accepted tokens:                         234
+==================================================
+END
+expect 0 '3,846 +1.061' import ngram.txt --drafter ngram --engine vllm --output ngram.json
+looked_up=(--model llama-3.1-8b --device h100-sxm --stack vllm --drafter ngram)
+expect 0 '1.06 tokens per round with 6 drafts in 3.43 % of the rounds' estimate "${looked_up[@]}" --acceptance ngram.json --draft-tokens 6 --batch 1 --format json
+expect 0 '18.7' diagnose ngram.json "${looked_up[@]}"
+
 # Bad input.
 head -c 400 "$fixtures/vllm_bench_spec.json" >cut.json
 expect 2 'cut.json: ends in the middle of its JSON .*cut off' import cut.json --output half.json

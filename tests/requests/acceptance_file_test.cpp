@@ -159,6 +159,25 @@ TEST_CASE("a run at several contexts keeps them apart, and counts say how far it
     CHECK_FALSE(acceptance_file::counted_run(run, "mine.json").of("").front().context);
 }
 
+TEST_CASE("acceptance of a look-up's run counts over the rounds that drafted, of which it tells the share") {
+    runs::MeasuredRun run;
+    runs::RunCell cell;
+    cell.draft_tokens = 2;
+    cell.acceptance.drafts = cell.acceptance.drafts_with_positions = 100.0;
+    cell.acceptance.drafted = 200.0;
+    cell.acceptance.reached = {60.0, 40.0};
+    cell.acceptance.accepted = 100.0;
+    cell.acceptance.add_undrafted(900.0);
+    run.cells = {cell};
+    CHECK(run.acceptance(2).accept_length() == Approx(1.1));  // 1 + 100/1000
+    const AcceptanceFile file = acceptance_file::counted_run(run, "mine.json");
+    CHECK(file.hit_rate == Approx(0.1));
+    CHECK(sim::acceptance_of_traffic(file.of(""), {}).chain.accept_length(2) == Approx(2.0));  // 1 + 0.6 + 0.4
+    run.cells.front().acceptance.reached.clear();
+    run.cells.front().acceptance.drafts_with_positions = 0.0;
+    CHECK(acceptance_file::counted_run(run, "mine.json").of("").front().accept_length == Approx(2.0));
+}
+
 TEST_CASE("a run at several concurrencies keeps them apart, each draft length by itself") {
     const auto cell = [](double batch, int draft_tokens, double first) {
         runs::RunCell result;
