@@ -166,8 +166,7 @@ fs::path other_stack_file(const fs::path& catalogue, const std::vector<std::stri
     try {
         return catalogue_file(catalogue, stack_folders, "software stack", name_or_path, engines);
     } catch (const text::InputError& error) {
-        throw text::InputError(
-            {error.what() + ("; engines that are known are llama.cpp, mlx, " + text::listed(engines, "and"))});
+        throw text::InputError({error.what() + ("; engines that are known are llama.cpp, " + text::listed(engines, "and"))});
     }
 }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hardware/catalogue.h"
+#include "hardware/stack_versions.h"
 #include "json/wording.h"
 #include "models/catalogue.h"
 #include "requests/keys/setup_keys.h"
@@ -180,9 +181,11 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
     if (!asked.empty() && asked != platform_keys::no_engine && std::find(known.begin(), known.end(), word) == known.end()) {
         const std::vector<std::string> words(known.begin(), known.end());
         const std::vector<std::string> stacks = hardware::stack_names(descriptions.catalogue().hardware);
-        const bool stack_alone = std::find(stacks.begin(), stacks.end(), word) != stacks.end();
+        const bool stack_alone = std::any_of(stacks.begin(), stacks.end(), [&](const std::string& name) {
+            return name == word || hardware::stack_version(name).engine == word;
+        });
         const std::string hint =
-            stack_alone ? fmt::format("; no flags are written for {0}, but its stack is priced (--stack {0})", word)
+            stack_alone ? fmt::format("; no flags are written for {}, but its stack is priced (--stack {})", word, asked)
                         : text::did_you_mean(word, words);
         at.problem(platform_keys::engine,
                    fmt::format("must be {}, not \"{}\"{}", text::listed(words, "or"), json::shown_key(word), hint));

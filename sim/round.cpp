@@ -98,7 +98,7 @@ void compile_draft_passes(const RoundSetup& setup, const DrafterPlan& drafter, C
     if (drafter.markov.model) {
         options =
             pass_options(PassKind::decode, StateWrites::final_state, sampling_of(setup.decoding), host_of_sampling(setup));
-        round.pass(PassId::draft_markov) = compile_pass(*drafter.markov.model, drafter.precision, platform, options);
+        round.pass(PassId::draft_markov) = compile_pass(*drafter.markov.model, drafter.markov.precision, platform, options);
     }
     if (drafter.context_model) {
         options = pass_options(PassKind::decode, StateWrites::final_state, Sampling::none, Seconds(0.0));

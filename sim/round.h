@@ -62,6 +62,11 @@ inline void pipeline_round(const RoundConstants& round, double of_group, RoundEs
     estimate.verify = whole - in_one_stage;  // what waits for other batches counts as verification
 }
 
+/// What the host does beside the passes of a round with so many sequences, each of which keeps so many tokens of it.
+inline Seconds host_beside_passes(const RoundConstants& round, const RowConstants& row, double batch, double kept) {
+    return row.host.at(batch) + round.per_emitted_token * (batch * kept * row.speculates);
+}
+
 /// From the totals of a round's steps to the estimate, memory apart: docs/cost-model.md, sections 3.4 and 5. The only place
 /// where a round is put together. `accept_length` is the row's; `has_stages` says that the round has several. `measured`
 /// scales plain decoding, and all that the round takes (LoadRatios).
@@ -78,10 +83,13 @@ inline RoundEstimate finish_times(const RoundConstants& round, const RowConstant
     estimate.verify = totals.of(Phase::verify) + row.turn.verify * batch + off * estimate.autoregressive;
     estimate.rollback = totals.of(Phase::rollback);
     const double kept = accept_length * row.kept;  // tokens of a sequence's round that its answer keeps, in the mean
-    estimate.host = row.host.at(batch) + round.per_emitted_token * (batch * kept * row.speculates);
+    estimate.host = host_beside_passes(round, row, batch, kept);
     if constexpr (has_stages) {
         pipeline_round(round, of_group, estimate);
     }
+    // The host works beside the device, but not ahead of itself: what a round lacks to the host's time is waited for.
+    const Seconds waits = row.host_chain - (estimate.draft + estimate.verify + estimate.rollback + estimate.host);
+    estimate.host += waits > Seconds(0.0) ? waits : Seconds(0.0);
     estimate.autoregressive *= measured.plain;
     estimate.draft *= measured.round;
     estimate.verify *= measured.round;

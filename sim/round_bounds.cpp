@@ -60,8 +60,19 @@ void bound_pipeline(EstimateBounds& bounds) {
     const Seconds least = in_one_stage(bounds.least), most = in_one_stage(bounds.most);
     bounds.least.verify = std::max(Seconds(0.0), (bounds.least.verify - (most - least)) * (1.0 - rounding_slack));
     bounds.most.verify = (bounds.most.verify + (most - least)) * (1.0 + rounding_slack);
-    bounds.least.round *= 1.0 - rounding_slack;
-    bounds.most.round *= 1.0 + rounding_slack;
+}
+
+/// What a corner waits for its host, who has more to do in a round than the device.
+Seconds waits_of(const CompiledRound& round, const RoundRow& row, const Sequences& sequences, const RoundEstimate& corner,
+                 const LoadFactors& measured) {
+    const Seconds beside = host_beside_passes(round, row, sequences.of_pass, row.accept_length() * row.kept) * measured.round;
+    return row.host_chain > Seconds(0.0) ? corner.host - beside : Seconds(0.0);
+}
+
+/// The longer the device takes, the less it waits: what the corners wait for bounds the other way round.
+void bound_waits(Seconds low, Seconds high, EstimateBounds& bounds) {
+    bounds.least.host = std::max(Seconds(0.0), (bounds.least.host - low + std::min(low, high)) * (1.0 - rounding_slack));
+    bounds.most.host = (bounds.most.host - high + std::max(low, high)) * (1.0 + rounding_slack);
 }
 
 /// What follows from the time of a round alone. `slack` is 0 where no prompts are read.
@@ -147,6 +158,16 @@ EstimateBounds bounds_of(const CompiledRound& round, int speculation, const Poin
     End high = end_of(round, row, box.most_batch, bounds.most, measured.most);
     if (round.stages > 1.0) {
         bound_pipeline(bounds);
+    }
+    const Seconds low_waits = waits_of(round, row, low.sequences, bounds.least, measured.least);
+    const Seconds high_waits = waits_of(round, row, high.sequences, bounds.most, measured.most);
+    const bool waits = low_waits > Seconds(0.0) || high_waits > Seconds(0.0);
+    if (waits) {
+        bound_waits(low_waits, high_waits, bounds);
+    }
+    if (round.stages > 1.0 || waits) {
+        bounds.least.round *= 1.0 - rounding_slack;
+        bounds.most.round *= 1.0 + rounding_slack;
         for (End* end : {&low, &high}) {
             const double slack = end == &low ? 1.0 - rounding_slack : 1.0 + rounding_slack;
             end->decoding *= slack;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "sim/state_groups.h"
+
 namespace treeline::sim {
 namespace {
 
@@ -89,6 +91,35 @@ HostCounts counts_of_row(HostCounts counts, const RoundRow& row, double sparse) 
     return counts;
 }
 
+/// Host time of a pass of the drafter that the device need not wait for, on a fast host.
+Seconds host_of_draft_pass(const RoundSetup& setup, const DrafterPlan& drafter) {
+    if (!drafter.model || !drafter.has_cache) {
+        return Seconds(0.0);
+    }
+    const PassTimes& passes = setup.platform.stack.passes;
+    return std::holds_alternative<IndependentDrafter>(setup.drafter)
+               ? passes.host_per_draft_layer * mixing_layers(*drafter.model)
+               : passes.host_per_overlapped_draft_pass;
+}
+
+/// All that the host does in a round behind which the device does not wait (asynchronous scheduling), one after the other.
+Seconds host_chain(const RoundSetup& setup, const DrafterPlan& drafter, const CompiledRound& round, const RoundRow& row) {
+    const Stack& stack = setup.platform.stack;
+    if (stack.passes.host_per_overlapped_pass <= Seconds(0.0) || setup.platform.parallel.pipeline > 1.0) {
+        return Seconds(0.0);
+    }
+    double draft_passes = 0.0;
+    for (const PassId id : {PassId::draft, PassId::draft_tree}) {
+        const auto pass = static_cast<std::size_t>(id);
+        for (std::uint32_t i = row.begin[pass]; i < row.begin[pass + 1]; ++i) {
+            draft_passes += round.steps[i].runs * round.steps[i].share;
+        }
+    }
+    const Seconds all = host_of_verification(stack, state_groups(setup.target, setup.drafter, drafter)) +
+                        stack.passes.host_per_overlapped_round + host_of_draft_pass(setup, drafter) * draft_passes;
+    return all / setup.platform.device.host_speed;
+}
+
 }  // namespace
 
 bool is_synchronous(const Stack& stack, const Drafter& drafter, const DrafterPlan& plan) {
@@ -116,6 +147,8 @@ void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound
             row.host *= stack.measured.round_factor;
             row.host.per_sequence += step_of_sequence(times, row.logits);
             row.host *= stack.measured.time_factor;
+            row.host_chain =
+                host_chain(setup, drafter, round, row) * (stack.measured.round_factor * stack.measured.time_factor);
         }
     }
     const double vocabulary = static_cast<double>(setup.target.vocabulary_size);

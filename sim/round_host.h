@@ -13,6 +13,7 @@ double mixing_layers(const Model& model);
 bool is_synchronous(const Stack& stack, const Drafter& drafter, const DrafterPlan& plan);
 
 /// RowConstants::host of all rows that draft, and RoundConstants::step_per_sequence and per_emitted_token.
+/// And RowConstants::host_chain.
 void add_host(const RoundSetup& setup, const DrafterPlan& drafter, CompiledRound& round);
 
 }  // namespace treeline::sim

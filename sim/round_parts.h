@@ -105,6 +105,7 @@ struct RowConstants {
     double graphs = 1.0;              ///< captured graphs: one for each shape of a pass
     double kept = 1.0;                ///< share of what rounds yield that answers keep: kept_share()
     HostLine host;                    ///< beside the passes of a round that drafts, for each sequence of a pass
+    Seconds host_chain;               ///< least time of a round: all that the host does in it, one after the other
     SequenceTurn turn;
 };
 

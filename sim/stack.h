@@ -219,8 +219,11 @@ struct PassTimes {
     /// Host time of a pass of the target behind which the device does not wait (asynchronous scheduling), on a fast host: the
     /// pass takes the longer of that and its device time.
     Seconds host_per_overlapped_pass;
-    /// What is added to that in a round whose target has layers of Gated DeltaNet, and for each group of them that has a block
-    /// table of its own (sim/state_groups.h): which sequences draft, where their states lie.
+    /// What a round adds to that, and each pass of a drafter that is no model of its own: with both the host goes through a
+    /// round's launches one after the other, which is the least that the round takes.
+    Seconds host_per_overlapped_round, host_per_overlapped_draft_pass;
+    /// What is added to host_per_overlapped_pass in a round whose target has layers of Gated DeltaNet, and for each group of
+    /// them that has a block table of its own (sim/state_groups.h): which sequences draft, where their states lie.
     Seconds host_per_delta_round, host_per_state_group;
 };
 

@@ -191,6 +191,13 @@ const std::vector<StackParameter>& stack_parameters() {
             "(asynchronous scheduling), on a fast host: "
             "the pass takes the longer of that and its device time",
             "0"),
+        number<&Stack::passes, &PassTimes::host_per_overlapped_round>(
+            "host_per_overlapped_round", 0.0, 0.1,
+            "what a round adds to `host_per_overlapped_pass`: accepting tokens and preparing what the drafter reads, on a fast "
+            "host. A round takes at least all that its host does, whatever the device does meanwhile",
+            "0"),
+        number<&Stack::passes, &PassTimes::host_per_overlapped_draft_pass>(
+            "host_per_overlapped_draft_pass", 0.0, 0.1, "the same of each pass of a drafter that is no model of its own", "0"),
         number<&Stack::passes, &PassTimes::host_per_delta_round>(
             "host_per_delta_round", 0.0, 0.1,
             "what is added to `host_per_overlapped_pass` in a verification whose target has layers of Gated DeltaNet", "0"),

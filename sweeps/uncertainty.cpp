@@ -55,6 +55,7 @@ void scale_software_time(sim::CompiledRound& round, double factor) {
     }
     for (sim::RoundRow& row : round.rows) {
         row.host *= factor;
+        row.host_chain *= factor;
     }
     round.step_per_sequence *= factor;
     round.per_emitted_token *= factor;

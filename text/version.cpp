@@ -46,7 +46,9 @@ std::optional<std::size_t> nearest_version(const std::vector<Version>& known, co
         if (known[i].empty()) {
             continue;
         }
-        if (known[i] <= asked && (!older || known[*older] < known[i])) {
+        Version asked_part = known[i];  // as many numbers as were asked for
+        asked_part.resize(std::min(asked_part.size(), asked.size()));
+        if (asked_part <= asked && (!older || known[*older] < known[i])) {
             older = i;
         }
         if (!oldest || known[i] < known[*oldest]) {

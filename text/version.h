@@ -15,7 +15,7 @@ using Version = std::vector<int>;
 Version version_in(std::string_view text);
 
 /// Which of the known versions to take for another one: the newest that is not newer, or else the oldest. Nothing where no
-/// version is known; empty ones are none. "0.10" stands for every 0.10.x: a longer version with the same beginning is newer.
+/// version is known; empty ones are none. A known "0.10" stands for every 0.10.x, and who asks for "0.10" gets its newest.
 std::optional<std::size_t> nearest_version(const std::vector<Version>& known, const Version& asked);
 
 /// "February 2026" for "2026-02"; empty for what is no month.

@@ -40,7 +40,8 @@ private:
     sim::Mamba1 mamba1();
     sim::Mamba2 mamba2();
     sim::GatedDelta gated_delta();
-    std::optional<sim::SparseIndexer> indexer();
+    /// Of latent attention, or beside grouped heads, whose projection yields what an indexer reads, too.
+    std::optional<sim::SparseIndexer> indexer(bool beside_heads);
     [[nodiscard]] sim::ContextReach reach() const;
     void query_and_key_heads(sim::Attention& attention);
 

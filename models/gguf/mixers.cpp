@@ -61,7 +61,7 @@ void LayerBuilder::query_and_key_heads(sim::Attention& attention) {
     attention.keys_are_values = keys > 0 && !has("attn_v.weight");
 }
 
-std::optional<sim::SparseIndexer> LayerBuilder::indexer() {
+std::optional<sim::SparseIndexer> LayerBuilder::indexer(bool beside_heads) {
     if (!has("indexer.attn_k.weight") && !has("indexer.attn_q_b.weight")) {
         return std::nullopt;
     }
@@ -69,8 +69,8 @@ std::optional<sim::SparseIndexer> LayerBuilder::indexer() {
     indexer.heads = facts_.count("attention.indexer.head_count", number_);
     indexer.head_dim = facts_.count("attention.indexer.key_length", number_);
     indexer.top_k = std::max(1.0, facts_.number("attention.indexer.top_k").value_or(1.0));
-    take("index queries", {"indexer.attn_q_b.weight"});
-    take("index projections", {"indexer.attn_k.weight", "indexer.proj.weight"});
+    take(beside_heads ? "qkv projection" : "index queries", {"indexer.attn_q_b.weight"});
+    take(beside_heads ? "qkv projection" : "index projections", {"indexer.attn_k.weight", "indexer.proj.weight"});
     return indexer;
 }
 
@@ -82,7 +82,7 @@ sim::Attention LayerBuilder::attention() {
     attention.query_key_norm = inputs("attn_q_norm.weight") + inputs("attn_k_norm.weight");
     attention.learned_sinks = has("attn_sinks.weight") || has("attn_sinks");
     attention.reach = reach();
-    attention.indexer = indexer();
+    attention.indexer = indexer(true);
     take("qkv projection", {"attn_q.weight", "attn_k.weight", "attn_v.weight", "attn_qkv.weight"});
     take("output projection", {"attn_output.weight"});
     return attention;
@@ -99,7 +99,7 @@ sim::LatentAttention LayerBuilder::latent_attention() {
     attention.nope_dim = queries / heads - attention.rope_dim;
     attention.value_dim = inputs("attn_output.weight") / heads;
     attention.reach = reach();
-    attention.indexer = indexer();
+    attention.indexer = indexer(false);
     take("latent down-projections", {"attn_q_a.weight", "attn_kv_a_mqa.weight"});
     take("query up-projection", {"attn_q_b.weight", "attn_q.weight"});
     take("key-value up-projection", {"attn_kv_b.weight", "attn_k_b.weight", "attn_v_b.weight"});

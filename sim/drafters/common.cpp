@@ -31,6 +31,18 @@ Precision head_precision(const Precision& target, bool shares_head) {
     return precision;
 }
 
+Precision beside_target(const Precision& stated, const Precision& target, bool shares_head) {
+    if (!shares_head) {
+        return stated;
+    }
+    const std::string head = "LM head";
+    Precision precision = stated;
+    precision.embeddings = target.embeddings;
+    const WeightFormat shared = weight_format(target, "output: " + head, target.embeddings);
+    precision.exceptions.insert(precision.exceptions.begin(), {head, shared.storage, shared.math});
+    return precision;
+}
+
 Model with_reach(Model model, const ContextReach& reach) {
     for (LayerKind& kind : model.kinds) {
         for (Block& block : kind.blocks) {
@@ -76,7 +88,7 @@ Bytes added_weights(const DrafterPlan& plan, double ranks, const Parallelism& pa
         add_all(*plan.inner.model, plan.inner.precision);
     }
     if (plan.markov.model) {
-        add_all(*plan.markov.model, plan.precision);
+        add_all(*plan.markov.model, plan.markov.precision);
     }
     return sum;
 }

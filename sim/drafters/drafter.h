@@ -223,6 +223,9 @@ Count dense_width_beside(const Model& target);
 /// format is that of the target's embeddings, or of its activations where the embeddings are quantised, too (llama.cpp, MLX);
 /// an LM head that it shares stays the target's.
 Precision head_precision(const Precision& target, bool shares_head);
+/// A precision that somebody states for a drafter, of what is its own: an embedding and an LM head that it shares stay the
+/// target's.
+Precision beside_target(const Precision& stated, const Precision& target, bool shares_head);
 
 /// For acceptance that counts rounds in which a look-up found nothing as rejected drafts, as publications print it, although
 /// engines verify no draft in those. Found drafts are accepted with `lookup_first` and `lookup_further` (sim/constants.h): a

@@ -101,8 +101,9 @@ DrafterPlan plan(const OneLayerDrafter& drafter, const Model& target, const Prec
     result.model = std::move(model);
     result.shares_embedding = drafter.width == 0;
     result.shares_head = drafter.draft_vocabulary == 0 && drafter.width == 0;
-    result.precision =
-        drafter.precision.value_or(own_checkpoint ? head_precision(target_precision, result.shares_head) : target_precision);
+    result.precision = drafter.precision
+                           ? beside_target(*drafter.precision, target_precision, result.shares_head)
+                           : (own_checkpoint ? head_precision(target_precision, result.shares_head) : target_precision);
     result.parallel = drafter.parallel;
     result.holds_cache = !drafter.reads_target_cache;
     result.needs_prefill = !drafter.reads_target_cache;

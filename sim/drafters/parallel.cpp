@@ -138,8 +138,10 @@ DrafterPlan plan(const ParallelDrafter& drafter, const Model& target, const Prec
     result.context_model = std::move(context);
     result.shares_embedding = true;
     result.shares_head = drafter.draft_vocabulary == 0;
-    result.precision = drafter.precision.value_or(
-        has_layers_of(target, drafter) ? target_precision : head_precision(target_precision, result.shares_head));
+    result.precision = drafter.precision ? beside_target(*drafter.precision, target_precision, result.shares_head)
+                       : has_layers_of(target, drafter) ? target_precision
+                                                        : head_precision(target_precision, result.shares_head);
+    result.markov.precision = drafter.precision.value_or(result.precision);  // its tables are the drafter's own
     result.parallel = true;
     result.anchor_rows = drafter.kind == ParallelKind::dflash ? 1.0 : 0.0;
     result.catch_up = CatchUp::none;

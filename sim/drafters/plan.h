@@ -20,6 +20,7 @@ struct InnerDraft {
 /// A head that goes through the drafts of one pass, so that they depend on each other: it runs once for each of them.
 struct MarkovHead {
     std::optional<Model> model;  ///< its tables, and what runs between them; none: drafts are independent
+    Precision precision;         ///< of its tables
     double first_free = 0.0;     ///< drafts at the beginning of a block that go without
 };
 

@@ -119,6 +119,26 @@ void append_indexer(const LayerContext& context, const SparseIndexer& indexer, d
     append_merge_of_picks(context, indexer.top_k / indexer.tokens_per_key, operations);
 }
 
+/// Heads of an indexer beside grouped heads that a rank scores with: one at least.
+double local_index_heads(const LayerContext& context, const SparseIndexer& indexer) {
+    return per_rank(static_cast<double>(indexer.heads), context.ranks);
+}
+
+/// Scores of an indexer beside grouped heads (MiniMax-M3), whose keys are cached as written, and the choice of the best, a
+/// kernel each. What comes before is part of other kernels: see append(const Attention&).
+Operation grouped_index_scores(const LayerContext& context, const SparseIndexer& indexer) {
+    const double heads = local_index_heads(context, indexer), dim = static_cast<double>(indexer.head_dim);
+    const Bytes element = context.precision.activations.per_element();
+    Operation operation = index_scores(context, indexer);
+    operation.math = context.precision.activations.format;
+    operation.flops.per_visible = Flops(2.0 * heads * dim / indexer.tokens_per_key / context.parallel.context);
+    operation.bytes.per_context = element * (dim / indexer.tokens_per_key / context.parallel.context);
+    operation.bytes.per_token = element * ((heads + 1.0) * dim);
+    operation.rows_per_token = operation.outputs = heads;
+    operation.launches = 2.0;
+    return operation;
+}
+
 /// What a framework moves of the cache before attention proper reads it: once more out and in to append to it, and keys and
 /// values of grouped attention, written for each query head and read as many times.
 void add_cache_copies(const LayerContext& context, Operation& scores) {
@@ -141,18 +161,32 @@ void append(const Attention& attention, const LayerContext& context, std::vector
     const Bytes cached = context.precision.kv_cache.per_element() * (local_kv_heads * (dim + value));
 
     // Keys and values of a head that several ranks need are computed on each of them, so the local width is not out / ranks.
-    const double total_out = of_query * query_heads + of_key_and_value * kv_heads;
-    const double local_out = of_query * local_query_heads + of_key_and_value * local_kv_heads;
+    double total_out = of_query * query_heads + of_key_and_value * kv_heads;
+    double local_out = of_query * local_query_heads + of_key_and_value * local_kv_heads;
+    double rotated = (local_query_heads + (attention.reuses_cache ? 0.0 : local_kv_heads)) * dim, index_norms = 0.0;
+    const bool scores_keys = attention.indexer && attention.indexer->heads > 0;
+    if (scores_keys) {
+        // An indexer's queries and its one key come from the same projection, and the kernel that norms, rotates and caches the
+        // others does so with them, too (vLLM's model of MiniMax-M3: MinimaxM3QKVParallelLinearWithIndexer and
+        // fused_minimax_m3_qknorm_rope_kv_insert). Its layer of attention as a whole takes 31 us there on B300 and GB200 with
+        // 16 heads and up to 32k tokens (ai-dynamo/aiconfigurator, commit 095f58a, vLLM 0.24).
+        const double index_dim = static_cast<double>(attention.indexer->head_dim);
+        const double of_indexer = (local_index_heads(context, *attention.indexer) + 1.0) * index_dim;
+        total_out += static_cast<double>(attention.indexer->heads + 1) * index_dim;
+        local_out += of_indexer;
+        rotated += of_indexer;
+        index_norms = 2.0 * index_dim;
+    }
     Operation qkv = linear(context, "qkv projection", input, local_out, attention.qkv_bias, Cut::none);
     qkv.weight_elements = input * total_out + (attention.qkv_bias ? total_out : 0.0) +
-                          static_cast<double>(attention.query_key_norm) + (attention.learned_sinks ? query_heads : 0.0);
+                          static_cast<double>(attention.query_key_norm) + index_norms +
+                          (attention.learned_sinks ? query_heads : 0.0);
     qkv.active_elements = qkv.weight_elements;
     operations.push_back(qkv);
-    operations.push_back(
-        rotary_embedding(context, (local_query_heads + (attention.reuses_cache ? 0.0 : local_kv_heads)) * dim));
-
-    if (attention.indexer && attention.indexer->heads > 0) {
-        append_indexer(context, *attention.indexer, context.width, operations);
+    operations.push_back(rotary_embedding(context, rotated));
+    if (scores_keys) {
+        operations.push_back(grouped_index_scores(context, *attention.indexer));
+        append_merge_of_picks(context, attention.indexer->top_k / attention.indexer->tokens_per_key, operations);
     }
 
     Operation scores = start_operation(context, "attention", OperationKind::attention);

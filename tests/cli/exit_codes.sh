@@ -31,6 +31,8 @@ expect 0 'qwen3.6-27b \(fp8\)' estimate --model Qwen/Qwen3.6-27B-FP8 --device h2
 expect 2 'is int4, but Qwen/Qwen3.6-27B-FP8 is in fp8 by its name' estimate --model Qwen/Qwen3.6-27B-FP8 --precision int4 --device h200
 expect 2 'is in mlx-4bit, a checkpoint of MLX.*q4_k_m' estimate --model qwen3-8b --device m3-ultra --engine llama.cpp --precision mlx-4bit
 expect 2 'its stack is priced \(--stack mlx\)' estimate --model qwen3-8b --device m3-ultra --engine mlx
+expect 2 'its stack is priced \(--stack mlx@0.31\)' estimate --model qwen3-8b --device m3-ultra --engine mlx@0.31
+expect 0 'mlx-0.31 ' estimate --model qwen3-8b --device m3-ultra --stack mlx@0.31
 expect 0 'NVIDIA H100' hardware
 expect 0 'launch_factor' hardware vllm
 expect 0 'memory_bandwidth' hardware h100-sxm

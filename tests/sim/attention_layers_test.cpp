@@ -90,6 +90,36 @@ TEST_CASE(
     CHECK(preparation.items.per_row == 1.0);
 }
 
+TEST_CASE(
+    "an indexer beside grouped heads is projected, normed, rotated and cached with them; a kernel scores, another picks") {
+    Attention attention;
+    attention.query_heads = 8;
+    attention.kv_heads = 4;
+    attention.head_dim = 6;
+    const auto without = operations_with(attention, on_ranks(4.0));
+    attention.indexer = SparseIndexer{4, 5, 16.0, 1.0};
+    const auto with = operations_with(attention, on_ranks(4.0));
+    CHECK(with.size() == without.size() + 1);
+    for (const char* none : {"index queries", "index projections", "index preparation"}) {
+        CHECK_FALSE(has(with, none));
+    }
+    // Two query heads, a key and a value of a rank; one index head of its four, and the one index key.
+    const Operation qkv = named(with, "qkv projection");
+    check_linear(qkv, 7, 8 * 6 + 2 * 4 * 6 + (4 + 1) * 5, 2 * 5);
+    CHECK(qkv.flops.per_token == Flops(2.0 * 7 * (2 * 6 + 2 * 6 + (1 + 1) * 5)));
+    CHECK(named(with, "rotary embedding").outputs == named(without, "rotary embedding").outputs + (1 + 1) * 5);
+    const Operation scores = named(with, "index scores");
+    CHECK(scores.flops.per_visible == Flops(2.0 * 1 * 5));
+    CHECK(scores.bytes.per_context == Bytes(2.0 * 5));  // as written, in bf16
+    CHECK(scores.bytes.per_token == Bytes(2.0 * (1 + 1) * 5));
+    CHECK(scores.math == NumberFormat::bf16);
+    CHECK(scores.launches == 2.0);
+    CHECK(named(with, "attention").reach.window == 16.0);
+    // On one rank all heads score.
+    CHECK(named(operations_with(attention, on_ranks(1.0)), "index scores").flops.per_visible == Flops(2.0 * 4 * 5));
+    CHECK(named(operations_with(attention, sharing_context(4.0)), "merge of picks").bytes.per_token == Bytes(8.0 * 16));
+}
+
 TEST_CASE("two ranks that share a context each compute all heads of both over half of it, but for prompts") {
     const auto decode = operations_with(latents(), sharing_context(4.0));
     // A latent of 8 elements in bf16; queries and outputs of 2·6 for each of two heads of one rank.

@@ -226,4 +226,34 @@ TEST_CASE("a block drafter beside compressed attention caches what its last laye
     CHECK(std::get<Projection>(made.context_model->kinds[1].blocks.front().kind).out == 512 + 64);
 }
 
+TEST_CASE("a stated precision is that of a drafter's own layers: a head that it shares stays the target's") {
+    const Model target = model("qwen3-8b");
+    Precision narrow = mlx_precision(4.0, 64.0, NumberFormat::bf16);
+    const Precision wide = uniform_precision(NumberFormat::bf16);
+    const auto head_of = [](const DrafterPlan& plan) {
+        return weight_format(plan.precision, "output: LM head", plan.precision.embeddings).storage;
+    };
+    OneLayerDrafter mtp{0, 2, OneLayerKind::mtp};
+    mtp.precision = wide;
+    ParallelDrafter block;
+    block.precision = wide;
+    block.markov_rank = 256;
+    for (const Drafter& drafter : {Drafter(mtp), Drafter(block)}) {
+        const DrafterPlan shared = plan(drafter, target, narrow);
+        REQUIRE(shared.shares_head);
+        CHECK(head_of(shared) == narrow.embeddings);
+        CHECK(shared.precision.embeddings == narrow.embeddings);
+        CHECK(shared.precision.weights == wide.weights);
+    }
+    CHECK(plan(Drafter(block), target, narrow).markov.precision == wide);
+    // A head that the checkpoint stores apart from its embeddings (exl3, GGUF) is shared as it is stored.
+    narrow.exceptions = {{"LM head", Storage{NumberFormat::int8}, NumberFormat::bf16}};
+    CHECK(head_of(plan(Drafter(mtp), target, narrow)) == Storage{NumberFormat::int8});
+    // A head of its own is in the stated precision.
+    mtp.draft_vocabulary = 32'000;
+    CHECK(head_of(plan(Drafter(mtp), target, narrow)) == wide.embeddings);
+    // And without a statement the module is as the target.
+    CHECK(plan(Drafter(OneLayerDrafter{0, 2, OneLayerKind::mtp}), target, narrow).precision == narrow);
+}
+
 }  // namespace drafter_parts_test

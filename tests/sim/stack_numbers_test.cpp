@@ -55,7 +55,9 @@ std::map<std::string_view, std::pair<double, double>> stack_ranges() {
     between(0.0, 10.0,
             {"host_per_pass", "host_per_draft_pass", "host_per_round", "host_per_rollback", "host_per_head_pass",
              "synchronous_per_round", "host_per_tree", "host_per_sampling"});
-    between(0.0, 0.1, {"host_per_overlapped_pass", "host_per_delta_round"});
+    between(
+        0.0, 0.1,
+        {"host_per_overlapped_pass", "host_per_overlapped_round", "host_per_overlapped_draft_pass", "host_per_delta_round"});
     between(0.0, 20.0, {"least_capability"});
     between(0.0, 1e-5, {"host_per_sampled_entry", "host_per_drafted_entry"});
     // Shares: of the whole at most; some are nothing without a part.

@@ -35,6 +35,13 @@ TEST_CASE("the newest version that is not newer stands for another one, or else 
     CHECK(nearest_version(known, {0, 12, 1}) == 3U);
     CHECK(nearest_version(known, {0, 9}) == 2U);
     CHECK_FALSE(nearest_version({{}, {}}, {1}).has_value());
+    // Who states fewer numbers means the newest of these.
+    const std::vector<Version> patches = {{0, 31}, {0, 32, 0}, {0, 32, 1}};
+    CHECK(nearest_version(patches, {0, 32}) == 2U);
+    CHECK(nearest_version(patches, {0, 32, 0}) == 1U);
+    CHECK(nearest_version(patches, {0, 32, 5}) == 2U);
+    CHECK(nearest_version(patches, {0, 31, 2}) == 0U);
+    CHECK(nearest_version(patches, {0, 33}) == 2U);
 }
 
 TEST_CASE("a name states its release as four digits between dashes") {

@@ -116,6 +116,9 @@ TEST_CASE("devices and engines are found by what people call them") {
     CHECK(std::get<std::string>(stack_named(parts(), "vllm or sglang (not stated)", "")) == "vllm");
     CHECK(std::get<std::string>(stack_named(parts(), "trtllm", "")) == "tensorrt-llm");
     CHECK(std::get<std::string>(stack_named(parts(), "vllm-ascend", "")) == "cuda-graph");
+    CHECK(std::get<std::string>(stack_named(parts(), "mlx", "mlx 0.31.1")) == "mlx-0.31");
+    CHECK(std::get<std::string>(stack_named(parts(), "mlx", "0.32")) == "mlx-0.32.1");
+    CHECK(std::get<std::string>(stack_named(parts(), "mlx", "rapid-mlx 0.13.5")) == "mlx");  // a version of another program
     CHECK(std::get<std::string>(stack_named(parts(), "LM Studio", "")) == "llama.cpp");
     CHECK(std::get<std::string>(stack_named(parts(), "Dynamo + SGLang", "")) == "sglang");
     CHECK(std::get<std::string>(stack_named(parts(), "not stated", "")) == "cuda-graph");

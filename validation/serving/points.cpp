@@ -12,8 +12,10 @@
 namespace treeline::validation {
 namespace {
 
-/// A text that writes a version: "v0.19.0 (rocm)", "0.10.1/0.11.1"; a date or a build number is none.
-text::Version stated_version(std::string text) {
+/// A text that writes a version: "v0.19.0 (rocm)", "0.10.1/0.11.1", "mlx 0.31.1" of that engine; a date or a build
+/// number is none.
+text::Version stated_version(std::string text, const std::string& engine) {
+    text.erase(0, text.starts_with(engine + " ") ? engine.size() + 1 : 0);
     text.erase(0, text.starts_with("v") ? 1 : 0);
     if (text.starts_with("0.1.dev")) {
         return {};  // of a checkout without tags (setuptools-scm)
@@ -128,7 +130,7 @@ Mapped<std::string> stack_named(const ServingParts& parts, const std::string& en
                         engine.empty() ? "not stated" : engine};
     }
     const std::string& plain = entry->names.name;
-    const text::Version wanted = stated_version(version);
+    const text::Version wanted = stated_version(version, plain);
     if (wanted.empty()) {
         return plain;
     }
