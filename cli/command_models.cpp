@@ -68,6 +68,13 @@ void describe_model(const ModelsFlags& flags) {
             throw text::InputError({flags.name + ": " + other});
         }
     }
+    if (const std::vector<std::string> drafters = requests::published_drafters(flags.common.find().models / "drafters");
+        std::find(drafters.begin(), drafters.end(), flags.name) != drafters.end()) {
+        throw text::InputError(
+            {fmt::format("\"{}\" is a drafter, not a model: treeline models --drafters lists it with what was "
+                         "measured, recommend --drafter {} prices it",
+                         flags.name, flags.name)});
+    }
     json::Described<sim::Model> described = models::load_model_of_any_format(catalogue.models, flags.name);
     described.provenance = requests::with_known_names(std::move(described.provenance), catalogue);
     switch (flags.common.chosen_format()) {
@@ -92,6 +99,7 @@ Run add_models(CLI::App& app) {
         "Examples:\n  treeline models\n  treeline models llama-3-70b\n  treeline models path/to/config.json --format json");
     return [flags] {
         static_cast<void>(flags->common.chosen_format());
+        flags->name = models::without_address(flags->name);
         if (flags->drafters && !flags->name.empty()) {
             throw text::InputError(
                 {fmt::format("--drafters: lists the published drafters of all models; give it or {}, not both", flags->name)});

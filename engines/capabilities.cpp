@@ -51,6 +51,10 @@ std::string drafter_problem(const Engine& engine, DrafterKind kind) {
     if (engine.drafter(kind) != nullptr) {
         return {};
     }
+    if (const Engine* later = next_known(engine); later != nullptr && later->drafter(kind) != nullptr) {
+        return fmt::format("whether {} {} drafts with {} is not known: {} does not, {} does", engine.title, engine.asked,
+                           name_of(kind), engine.version, later->version);
+    }
     for (const RefusedDrafter& refused : engine.refused) {
         if (refused.kind == kind) {
             return engine.label() + " " + refused.why;

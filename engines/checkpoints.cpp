@@ -69,15 +69,17 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine)
         name_in_format(names, target, without_cache(variant.labels.precision), engine);
     }
     const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
-    const std::string& drafter = variant.checkpoint.empty() && model != nullptr ? model->model.repository : variant.checkpoint;
+    // PARD drafts with masks that its own checkpoint was trained on; the model that it was made of has none.
+    const bool is_made_of_model = variant.checkpoint.empty() && model != nullptr && !model->parallel;
+    const std::string& drafter = is_made_of_model ? model->model.repository : variant.checkpoint;
     if (model != nullptr && model->precision.weights.format != model->model.precision.weights.format) {
-        names.remarks.push_back(
+        names.of_drafter.push_back(
             fmt::format("drafter priced in {}: load a checkpoint that is stored so", text::checkpoint_text(model->precision)));
     } else if (requantised && (model != nullptr || (dialect_of(engine).loads_gguf && !variant.checkpoint.empty()))) {
         const sim::Precision own = sim::plan(variant.setup.drafter, target, priced).precision;
         if (own.weights.element_bits() > priced.weights.element_bits()) {
-            names.remarks.push_back(fmt::format("drafter priced in {}, as published: --draft-precision prices a smaller one",
-                                                text::checkpoint_text(own)));
+            names.of_drafter.push_back(fmt::format("drafter priced in {}, as published: --draft-precision prices a smaller one",
+                                                   text::checkpoint_text(own)));
         }
     }
     names.drafter = drafter.empty() ? names.drafter : drafter;
@@ -87,7 +89,7 @@ Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine)
         }
     }
     if (const std::string release = text::release_in(drafter); !release.empty() && release != text::release_in(names.target)) {
-        names.remarks.push_back(fmt::format("the drafter was trained for the release of {}: serve that one", release));
+        names.of_drafter.push_back(fmt::format("the drafter was trained for the release of {}: serve that one", release));
     }
     return names;
 }

@@ -16,7 +16,8 @@ inline constexpr const char* drafter_placeholder = "PATH_OF_THE_DRAFTER";
 struct Checkpoints {
     std::string target = target_placeholder, drafter = drafter_placeholder;
     std::string load_as = {};  ///< the format into which the engine turns the target while it loads it; empty: as it is stored
-    std::vector<std::string> remarks = {};  ///< what to put in the place of the target's, and how it must be stored
+    std::vector<std::string> remarks = {};     ///< what to put in the place of the target's, and how it must be stored
+    std::vector<std::string> of_drafter = {};  ///< the same of the drafter's; of no interest to a server that drafts nothing
 };
 /// For an engine, in the formats that are priced.
 Checkpoints checkpoints_of(const sweeps::Variant& variant, const Engine& engine);

@@ -78,6 +78,10 @@ const EngineDrafter* Engine::drafter(DrafterKind kind) const {
 
 bool Engine::takes(const std::string& key) const { return std::find(keys.begin(), keys.end(), key) != keys.end(); }
 
+bool Engine::knows(const std::string& method) const {
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+
 std::string Engine::cache_word(sim::NumberFormat format) const {
     const auto found =
         std::find_if(caches.begin(), caches.end(), [&](const CacheFormat& cache) { return cache.format == format; });
@@ -188,6 +192,18 @@ Engine find_engine(const std::string& text) {
         engine.asked = version;
     }
     return engine;
+}
+
+const Engine* next_known(const Engine& engine) {
+    const text::Version asked = engine.numbers();
+    if (engine.asked.empty() || !is_before(numbers_of(engine.version), asked)) {
+        return nullptr;
+    }
+    const std::vector<Engine>& all = all_engines();
+    const auto next = std::find_if(all.begin(), all.end(), [&](const Engine& other) {
+        return other.name == engine.name && is_before(asked, numbers_of(other.version));
+    });
+    return next == all.end() ? nullptr : &*next;
 }
 
 bool older_than_known(const std::string& text) {

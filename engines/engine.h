@@ -95,6 +95,8 @@ struct Engine {
     /// Null if it has no such drafter.
     [[nodiscard]] const EngineDrafter* drafter(DrafterKind kind) const;
     [[nodiscard]] bool takes(const std::string& key) const;
+    /// Whether the key that selects the method takes this value.
+    [[nodiscard]] bool knows(const std::string& method) const;
     /// Of the version that was asked for: {0, 5, 18} of "0.5.18", whose rules are those of 0.5.11.
     [[nodiscard]] text::Version numbers() const;
     /// What a flag is called at this version; empty where the version lacks it.
@@ -117,6 +119,9 @@ std::vector<Engine> newest_engines();
 /// "vllm", "vllm@0.19", "trtllm@1.2". A version between two known ones gets the older one. Throws InputError with a sentence
 /// for an unknown engine, and for a version older or newer than all known ones.
 Engine find_engine(const std::string& text);
+/// Where the version that was asked for lies between two known ones: the later of them, as nothing is known of what came in
+/// between. Null for a known version and its patches (0.19.1 is a 0.19), and for one that is older than all.
+const Engine* next_known(const Engine& engine);
 /// Whether a text "vllm@0.6.3" names a version before the first whose rules are known.
 bool older_than_known(const std::string& text);
 

@@ -214,6 +214,8 @@ std::string why_not_drafted(const sweeps::Variant& variant, const Engine& engine
 
 /// Puts the drafter into a plan whose engine drafts with it.
 void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
+    const std::vector<std::string>& remarks = plan.checkpoints.of_drafter;
+    plan.remarks.insert(plan.remarks.end(), remarks.begin(), remarks.end());
     const sim::Drafter& drafter = variant.setup.drafter;
     plan.drafter = *plan.engine->drafter(kind_of(drafter));
     plan.drafter->word = word_for(*plan.engine, *plan.drafter, plan.target);
@@ -227,7 +229,12 @@ void add_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
 
 /// What is not known of the drafter that was priced.
 void remark_on_drafter(FlagPlan& plan, const sweeps::Variant& variant) {
-    if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder) {
+    const auto* model = std::get_if<sim::IndependentDrafter>(&variant.setup.drafter);
+    if (plan.drafter->kind == DrafterKind::pard && plan.checkpoints.drafter == drafter_placeholder && model != nullptr) {
+        remark(plan, fmt::format("{}: {} as trained for PARD; none is known here, and the model itself drafts no tokens in "
+                                 "parallel",
+                                 drafter_placeholder, model->model.name));
+    } else if (plan.drafter->needs_path && plan.checkpoints.drafter == drafter_placeholder) {
         remark(plan, is_of_others(variant.setup.acceptance)
                          ? fmt::format("{}: one trained for {}; none is known here, and this is what one would gain",
                                        drafter_placeholder, plan.target.name)

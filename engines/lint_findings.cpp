@@ -41,6 +41,9 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
         add(FindingKind::removed, key, retired->instead);
         return;
     }
+    if (add_if_between(engine, key, [&](const Engine& later) { return later.takes(key); })) {
+        return;
+    }
     std::string in_python = key;
     std::replace(in_python.begin(), in_python.end(), '-', '_');
     const std::string shown = json::shown_key(key), guess = engine.takes(in_python) ? fmt::format("; write \"{}\"", in_python)
@@ -48,6 +51,16 @@ void Findings::add_unknown(const Engine& engine, const std::string& key) {
     findings_.push_back(
         {FindingKind::unknown, shown,
          fmt::format("{} is unknown to {}{}{}", shown, engine.label(), guess, guess.ends_with('?') ? "" : ".")});
+}
+
+bool Findings::add_if_between(const Engine& engine, const std::string& what, const std::function<bool(const Engine&)>& takes) {
+    const Engine* later = next_known(engine);
+    if (later == nullptr || !takes(*later)) {
+        return false;
+    }
+    note(fmt::format("Whether {} {} takes {} is not known: {} does not, {} does.", engine.title, engine.asked, what,
+                     engine.version, later->version));
+    return true;
 }
 
 void Findings::add_nothing_drafts(const std::string& flag, const CommandLine& command) {

@@ -1,6 +1,7 @@
 // What lint finds, and what rules of several engines read of a configuration.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ public:
     /// The finding for a key that the engine does not take: removed, or unknown, with the nearest known key. An old name that
     /// it still takes is a note.
     void add_unknown(const Engine& engine, const std::string& key);
+    /// Where the version lies between two known ones of which only the later one takes `what`: notes that it is not known.
+    /// False where it is.
+    bool add_if_between(const Engine& engine, const std::string& what, const std::function<bool(const Engine&)>& takes);
     /// The flag that switches drafting on is missing: a finding beside other flags of speculation, and a note of a server
     /// without any, or where a word of the command stands for others that are not given ("$EXTRA_ARGS").
     void add_nothing_drafts(const std::string& flag, const CommandLine& command);

@@ -344,6 +344,23 @@ std::vector<std::string> model_names(const fs::path& catalogue) {
     return names;
 }
 
+std::string without_address(const std::string& text) {
+    std::string_view rest = text;
+    for (const std::string_view scheme : {"https://", "http://", "www."}) {
+        rest.remove_prefix(rest.starts_with(scheme) ? scheme.size() : 0);
+    }
+    const std::array<std::string_view, 2> hosts = {"huggingface.co/", "hf.co/"};
+    const auto host = std::find_if(hosts.begin(), hosts.end(), [&](std::string_view each) { return rest.starts_with(each); });
+    if (host == hosts.end()) {
+        return text;
+    }
+    rest.remove_prefix(host->size());
+    rest = rest.substr(0, rest.find_first_of("?#"));
+    const std::size_t owner = rest.find('/');
+    const std::size_t end = owner == std::string_view::npos ? owner : rest.find('/', owner + 1);
+    return std::string(rest.substr(0, end));
+}
+
 std::pair<std::string, std::string> model_and_format(const std::string& name) { return without_format(catalogue_name(name)); }
 
 namespace {

@@ -38,6 +38,10 @@ std::pair<std::string, std::string> known_model_and_format(const std::filesystem
 /// load_model() for answers about a model, whatever format its name adds: "Qwen/Qwen3-8B-FP8" is qwen3-8b.
 json::Described<sim::Model> load_model_of_any_format(const std::filesystem::path& catalogue, const std::string& name_or_path);
 
+/// "Qwen/Qwen3-8B" of the address of its page on Hugging Face ("https://huggingface.co/Qwen/Qwen3-8B/tree/main"); any other
+/// text as it is.
+std::string without_address(const std::string& text);
+
 /// The model of the catalogue that a repository names, in whatever format; nothing where it has none. No path is read.
 std::optional<sim::Model> published_model(const std::filesystem::path& catalogue, const std::string& repository);
 

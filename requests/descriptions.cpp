@@ -132,7 +132,7 @@ const sim::Model* Descriptions::drafter_model(json::Reader& at, std::string_view
             throw text::InputError({error.what() + no_other_drafter(drafters_folder(), name)});
         }
     };
-    return find(models_, at, key, at.text(key), {FileKind::model, FileKind::hugging_face}, load);
+    return find(models_, at, key, models::without_address(at.text(key)), {FileKind::model, FileKind::hugging_face}, load);
 }
 
 const sim::Platform* Descriptions::hardware(json::Reader& at, std::string_view key) {

@@ -356,6 +356,33 @@ std::optional<FileJson> module_apart(json::Reader& at, Descriptions& description
     return std::nullopt;
 }
 
+/// What was measured of a draft model with the target, or a model of its family, where the input names the model and says
+/// nothing of its acceptance: as if it named the published drafter.
+std::optional<FileJson> measured_model(json::Reader& at, Descriptions& descriptions, const DrafterUse& use) {
+    const FileJson& input = at.raw();
+    const std::string model(drafter_keys::model), acceptance(drafter_keys::acceptance);
+    if (use.target == nullptr || use.target->name.empty() || input.value("kind", FileJson()) != FileJson("model") ||
+        !input.contains(model) || !input[model].is_string() || input.contains(acceptance)) {
+        return std::nullopt;
+    }
+    const std::string asked = plain(input[model].get<std::string>());
+    for (const KnownDrafter& known : known_drafters_of_kind("model", *use.target, descriptions)) {
+        const std::string described = FileJson::parse(known.drafter.description).value("model", "");
+        if (known.drafter.name.empty() || (plain(described) != asked && plain(known.drafter.checkpoint) != asked)) {
+            continue;
+        }
+        FileJson json = {{std::string(drafter_keys::published), known.drafter.name}};
+        for (const std::string& key : at.keys()) {
+            static_cast<void>(at.has(key));
+            if (key != "kind" && key != model) {
+                json[key] = input.at(key);
+            }
+        }
+        return json;
+    }
+    return std::nullopt;
+}
+
 /// Modules for multi-token prediction come with the target's checkpoint, or not at all.
 void check_modules(json::Reader& at, const sim::Drafter& drafter, const DrafterUse& use) {
     const auto* layer = std::get_if<sim::OneLayerDrafter>(&drafter);
@@ -430,6 +457,20 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
         at.finish();
         return choice;
     }
+    if (std::optional<FileJson> measured = measured_model(at, descriptions, use)) {
+        const std::string name = measured->value(std::string(drafter_keys::published), "");
+        json::Document document = json::Document::of(std::move(*measured), "the drafter");
+        choice = read_drafter(document.root(), descriptions, use);
+        choice.acceptance_remarks.push_back(
+            fmt::format("no acceptance of it is stated, so what was measured of {} counts; --acceptance after --drafter states "
+                        "your own",
+                        name));
+        for (const std::string& problem : document.problems()) {
+            at.problem({}, problem);
+        }
+        at.finish();
+        return choice;
+    }
     if (std::optional<FileJson> apart = module_apart(at, descriptions, use)) {
         json::Document document = json::Document::of(std::move(*apart), "the drafter");
         choice = read_drafter(document.root(), descriptions, use);
@@ -447,7 +488,19 @@ sweeps::DrafterChoice read_drafter(json::Reader at, Descriptions& descriptions, 
         check_modules(at, choice.drafter, use);
     }
     choice.label = read_or(at, drafter_keys::name, choice.label);
-    const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !at.has(drafter_keys::acceptance);
+    const bool stated = at.has(drafter_keys::acceptance);
+    if (const auto* model = std::get_if<sim::IndependentDrafter>(&choice.drafter); model != nullptr && !stated) {
+        if (!model->model.name.empty()) {
+            at.problem(drafter_keys::acceptance,
+                       fmt::format("is missing: state how many drafts of {} are accepted, as your engine logs it: --acceptance "
+                                   "0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (the first) or "
+                                   "--accept-length 4:2.6 (tokens per round)",
+                                   model->model.name));
+        }
+        at.finish();
+        return choice;
+    }
+    const bool of_parts = std::holds_alternative<sim::LookupFirstDrafter>(choice.drafter) && !stated;
     const double fall = fall_where_needed(at, choice.drafter, descriptions, use);
     AcceptanceChoice acceptance = of_parts
                                       ? acceptance_of_parts(at, descriptions, choice.drafter, use)

@@ -13,8 +13,8 @@ struct Familiar {
     std::string names;  ///< of vLLM, SGLang, TensorRT-LLM, llama.cpp and their benchmarks, between spaces
 };
 
-const std::array<Familiar, 25>& familiar() {
-    static const std::array<Familiar, 25> all = {{
+const std::array<Familiar, 26>& familiar() {
+    static const std::array<Familiar, 26> all = {{
         {"--target", "--model-path --model-id --hf-repo --checkpoint"},
         {"--device", "--gpu --hardware --system --accelerator"},
         {"--gpus,--tensor-parallel", "--devices --num-gpus --n-gpus --gpu-count --total-gpus --world-size --ranks"},
@@ -39,6 +39,7 @@ const std::array<Familiar, 25>& familiar() {
         {"--batch", "--batch-size --bs --max-batch-size"},
         {"--shape", "--tree --trees --topk --speculative-eagle-topk --eagle-choices --speculative-token-tree"},
         {"--draft-precision", "--draft-quantization --draft-dtype --speculative-draft-model-quantization"},
+        {"--objective", "--goal --optimize --optimise --optimize-for --optimise-for --metric"},
         {"--max-tpot-ms", "--tpot --max-tpot --max-itl-ms --itl"},
         {"--max-ttft-ms", "--ttft --max-ttft"},
         {"--placement", "--n-cpu-moe --cpu-moe -ncmoe --n-gpu-layers --gpu-layers -ngl --override-tensor -ot --cpu-offload-gb"},

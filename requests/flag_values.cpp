@@ -7,16 +7,20 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "json/parse.h"
+#include "models/catalogue.h"
 #include "requests/descriptions.h"
 #include "requests/keys/setup_keys.h"
 #include "requests/published_acceptance.h"
 #include "requests/setup_reader.h"
 #include "text/catalogue_folder.h"
 #include "text/input_file.h"
+#include "text/number_text.h"
 #include "text/parse_number.h"
 #include "text/split.h"
+#include "text/trimmed.h"
 #include "text/wording.h"
 
 namespace treeline::requests {
@@ -200,7 +204,33 @@ FlagJson shares_of_flag(const std::string& flag, const std::string& text) {
     return list;
 }
 
+namespace {
+
+/// "5800" of "5,800", where the comma is likelier one between thousands than one between two lengths: behind a single digit, or
+/// before a group of three that begins with 0 ("128,000"). Empty for all else, as "64,512" may be a list.
+std::string without_thousands(const std::string& text) {
+    constexpr std::size_t group = 3;
+    const std::vector<std::string> parts = text::split(text, ',');
+    const auto digits = [](const std::string& part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == std::string::npos;
+    };
+    const bool groups = parts.size() > 1 && digits(parts.front()) && parts.front().size() <= group &&
+                        std::all_of(parts.begin() + 1, parts.end(),
+                                    [&](const std::string& part) { return digits(part) && part.size() == group; });
+    const bool likely = groups && (parts.front().size() == 1 || std::any_of(parts.begin() + 1, parts.end(),
+                                                                            [](const auto& part) { return part[0] == '0'; }));
+    return likely ? fmt::format("{}", fmt::join(parts, "")) : "";
+}
+
+}  // namespace
+
 FlagJson lengths_of_flag(const std::string& text) {
+    if (const std::string number = without_thousands(text); !number.empty()) {
+        throw text::InputError(
+            {fmt::format("\"{}\" would be a list of lengths; write {} without a comma, or give each "
+                         "length a share (512:0.5,2048:0.5)",
+                         text, number)});
+    }
     FlagJson lengths = shares_of_flag("lengths", text);
     if (lengths.is_array()) {
         for (FlagJson& length : lengths) {
@@ -266,7 +296,8 @@ std::optional<FlagJson> drafter_in_file(const std::string& text) {
 
 }  // namespace
 
-FlagJson drafter_of_flag(const std::string& text) {
+FlagJson drafter_of_flag(const std::string& flag) {
+    const std::string text = models::without_address(flag);
     if (const std::optional<FlagJson> described = drafter_in_file(text)) {
         return *described;
     }
@@ -284,7 +315,41 @@ FlagJson drafter_of_flag(const std::string& text) {
 
 bool is_kind_alone(const FlagJson& drafter) { return drafter.is_object() && drafter.size() == 1 && drafter.contains("kind"); }
 
+namespace {
+
+/// Rates as people write them elsewhere: with blanks between them, or in percent. Throws InputError with how they are written
+/// here.
+void refuse_other_rates(const std::string& text) {
+    std::vector<std::string> rates;
+    bool percent = false, blanks = false;
+    for (const std::string& part : text::split(text, ',')) {
+        for (std::string& word : text::split(part, ' ')) {
+            if (word.empty()) {
+                continue;
+            }
+            const bool of_hundred = word.ends_with('%');
+            word.erase(word.size() - (of_hundred ? 1 : 0));
+            const std::optional<double> value = text::parse_number(word);
+            if (!value) {
+                return;  // a name
+            }
+            percent = percent || of_hundred;
+            rates.push_back(text::exact_text(of_hundred ? *value / 100.0 : *value));
+        }
+        blanks = blanks || text::trimmed(part).find(' ') != std::string::npos;
+    }
+    if (percent || blanks) {
+        throw text::InputError({fmt::format("--acceptance: rates are shares with commas between them: {}, not \"{}\"",
+                                            fmt::join(rates, ","), text)});
+    }
+}
+
+}  // namespace
+
 FlagJson acceptance_of_flag(const std::string& text) {
+    if (!opens_object(text)) {
+        refuse_other_rates(text);
+    }
     constexpr std::string_view geometric = "geometric:";
     if (text.starts_with(geometric)) {
         return FlagJson{{"geometric", value_of_flag(text.substr(geometric.size()))}};

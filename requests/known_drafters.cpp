@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "requests/keys/setup_keys.h"
 #include "requests/setup_reader.h"
 #include "sim/drafter_effects.h"
+#include "sim/operations.h"
 #include "text/number_text.h"
 #include "text/wording.h"
 
@@ -81,6 +83,37 @@ bool applies(const PublishedDrafter& drafter, const sim::Model& target) {
     return drafter.trained_for.empty() && nlohmann::ordered_json::parse(drafter.description).value("model", "") != target.name;
 }
 
+bool is_module(const PublishedDrafter& drafter) { return kind_of_drafter(drafter) == modules_kind; }
+
+/// How far two models are apart in size: in each of width, layers and all weights by the logarithm of their ratio.
+double distance(const sim::Model& a, const sim::Model& b) {
+    const auto apart = [](double x, double y) { return x > 0.0 && y > 0.0 ? std::abs(std::log(x / y)) : 0.0; };
+    return apart(static_cast<double>(a.width), static_cast<double>(b.width)) +
+           apart(static_cast<double>(a.order.size()), static_cast<double>(b.order.size())) +
+           apart(static_cast<double>(sim::parameter_count(a)), static_cast<double>(sim::parameter_count(b)));
+}
+
+/// A checkpoint has its modules, and no others. Where they were not measured, what others of the family accept are so many
+/// estimates of one number, of which the nearest model's counts, and not the most favourable.
+void keep_nearest_modules(std::vector<KnownDrafter>& family, const sim::Model& target, const std::filesystem::path& folder) {
+    const std::vector<std::string> described = models::all_model_names(folder);
+    std::string nearest;
+    double least = 0.0;
+    for (const KnownDrafter& each : family) {
+        const bool known = std::find(described.begin(), described.end(), each.drafter.target) != described.end();
+        if (known && is_module(each.drafter) && each.drafter.target != nearest) {
+            const double apart = distance(models::load_model(folder, each.drafter.target).value, target);
+            if (nearest.empty() || apart < least) {
+                nearest = each.drafter.target;
+                least = apart;
+            }
+        }
+    }
+    std::erase_if(family, [&](const KnownDrafter& each) {
+        return !nearest.empty() && is_module(each.drafter) && each.drafter.target != nearest;
+    });
+}
+
 /// All measurements of drafters of this kind as those of one. A drafter of which more is known than its kind stands for none
 /// but itself.
 std::optional<PublishedDrafter> pooled(const std::vector<PublishedDrafter>& all, const std::string& kind) {
@@ -137,6 +170,9 @@ std::vector<KnownDrafter> known_drafters(const sim::Model& target, Descriptions&
             continue;
         }
         (is_own ? own : family).push_back({drafter, is_own ? MeasuredWith::target : MeasuredWith::family});
+    }
+    if (std::none_of(own.begin(), own.end(), [](const KnownDrafter& each) { return is_module(each.drafter); })) {
+        keep_nearest_modules(family, target, descriptions.catalogue().models);
     }
     own.insert(own.end(), family.begin(), family.end());
     const auto known = [&](std::string_view kind) {

@@ -92,7 +92,7 @@ std::string read_model(json::Reader& at, const std::string& called, Descriptions
 
 sweeps::TargetChoice read_target(json::Reader at, Descriptions& descriptions) {
     sweeps::TargetChoice choice;
-    const std::string called = at.text(target_keys::model);
+    const std::string called = models::without_address(at.text(target_keys::model));
     const std::string format = read_model(at, called, descriptions, choice.model);
     const sim::Precision& published = choice.model.precision;
     const sim::Precision named = format.empty() ? published : precision_named(format, published).value();
@@ -205,8 +205,8 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
         at.problem(platform_keys::engine, fmt::format("is {}, but the stack {} is {}", word, stack->name,
                                                       own.empty() ? "no engine's" : "that of " + own));
     }
-    // Among several devices a stack may stand beside one that it does not run on; a CPU would get a GPU's host times.
-    const bool matters = asks || platform.device.kind == sim::DeviceKind::cpu;
+    // A device's own stack is taken on trust but for a CPU, which would get a GPU's host times.
+    const bool matters = asks || stack_named || platform.device.kind == sim::DeviceKind::cpu;
     if (const std::string problem = matters ? device_problem(platform.device, asks ? word : own, *stack) : "";
         !problem.empty()) {
         at.problem(asks ? platform_keys::engine.key : platform_keys::stack.key,

@@ -22,7 +22,9 @@ struct RecommendInput {
     Workload workload;
     std::vector<text::Provenance> provenance;
     std::vector<std::string> notes;  ///< what was chosen because the input leaves it open, as sentences
+    std::size_t doubts = 0;          ///< the first so many notes doubt the input, and are shown however little room there is
     MeasuredErrors errors;           ///< empty: nothing is known of what predictions missed
+    bool counts_devices = false;     ///< it says how many devices there are in all, and every cut of them is tried
 };
 
 struct Answer {

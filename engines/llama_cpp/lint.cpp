@@ -33,7 +33,7 @@ std::set<std::string> types_of(const Flags& flags, const Engine& engine, Finding
         for (std::size_t comma = list.find(','); comma != std::string::npos; comma = list.find(',')) {
             const std::string type = list.substr(0, comma);
             list.erase(0, comma + 1);
-            if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
+            if (!engine.knows(type)) {
                 findings.add(
                     Kind::unknown, "--spec-type",
                     fmt::format("is \"{}\", which llama.cpp does not know{}", type, text::did_you_mean(type, engine.methods)));
@@ -62,16 +62,34 @@ void check_names(const Flags& flags, const Engine& engine, Findings& findings) {
     }
 }
 
+/// A draft model's file without a type that drafts with it. Builds since August 2026 read the type of DFlash, DSpark and MTP
+/// drafters from the file where no type at all is given (common_speculative_types_from_gguf in common/speculative.cpp; pull
+/// requests 26814 and 27005); of EAGLE-3 heads and ordinary draft models they do not.
+void check_untyped_file(const Flag& model, bool no_type, Findings& findings) {
+    const std::string name = in_capitals(model.value.value_or(""));
+    for (const char* kind : {"dspark", "dflash", "mtp"}) {
+        if (no_type && name.find(in_capitals(kind)) != std::string::npos) {
+            findings.note(
+                fmt::format("{} is a file of a {} drafter by its name: builds since August 2026 (pull requests 26814 "
+                            "and 27005) draft with it by themselves; older ones need --spec-type draft-{}.",
+                            model.name, kind, kind));
+            return;
+        }
+    }
+    findings.add(Kind::ignored, model.name,
+                 no_type
+                     ? "does not enable speculation, unless the file is one of a DFlash, DSpark or MTP drafter and the build "
+                       "of August 2026 or later: add --spec-type draft-simple (or draft-eagle3)"
+                     : "does not enable speculation: add draft-simple to --spec-type (or draft-eagle3, draft-mtp)");
+}
+
 void check_model(const Flags& flags, const std::set<std::string>& types, Findings& findings) {
     const Flag* model = flags.find(model_flags);
     const bool drafts =
         std::any_of(types.begin(), types.end(), [](const std::string& type) { return type.starts_with("draft-"); });
-    if (model != nullptr && !drafts) {
-        const bool repository = model->name == "-hfd" || model->name == "-hfrd" || model->name.find("hf") != std::string::npos;
-        if (!repository) {
-            findings.add(Kind::ignored, model->name,
-                         "does not enable speculation: add --spec-type draft-simple (or draft-eagle3, draft-mtp)");
-        }
+    const bool repository = model != nullptr && model->name.find("hf") != std::string::npos;
+    if (model != nullptr && !drafts && !repository) {
+        check_untyped_file(*model, types.empty(), findings);
     }
     // Drafters that lie beside a model on Hugging Face are found and downloaded (pull request 25811).
     const bool finds_sidecars = flags.has({"-hf", "-hfr", "--hf-repo"});

@@ -50,7 +50,7 @@ std::string check_algorithm(const LintInput& input, const Flags& flags, const En
         return "";
     }
     std::string word = in_capitals(*flag->value);
-    if (std::find(engine.methods.begin(), engine.methods.end(), word) == engine.methods.end()) {
+    if (!engine.knows(word) && !findings.add_if_between(engine, word, [&](const Engine& later) { return later.knows(word); })) {
         findings.add(Kind::unknown, algorithm_flag,
                      fmt::format("is {}, which {} does not know{}", *flag->value, engine.label(),
                                  text::did_you_mean(word, engine.methods)));

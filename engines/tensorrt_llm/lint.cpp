@@ -73,7 +73,10 @@ std::string check_type(const Json& config, const Engine& engine, bool pytorch, F
         return "";
     }
     const std::string type = text_at(config, "decoding_type");
-    if (std::find(engine.methods.begin(), engine.methods.end(), type) == engine.methods.end()) {
+    if (!engine.knows(type)) {
+        if (findings.add_if_between(engine, "decoding_type " + type, [&](const Engine& later) { return later.knows(type); })) {
+            return type;
+        }
         findings.add(Kind::unknown, "decoding_type",
                      fmt::format("is {}, which {} does not know{}", json::shown(config["decoding_type"]), engine.label(),
                                  text::did_you_mean(type, engine.methods)));

@@ -80,10 +80,18 @@ std::string context_flags(const FlagPlan& plan) {
 }
 
 /// With a blank before each. Requests are counted in each group of attention data parallelism.
-std::string load_flags(const FlagPlan& plan) {
-    const std::optional<double> requests = stated_requests(plan);
+std::string load_flags(FlagPlan& plan) {
+    std::optional<double> requests = stated_requests(plan), tokens = plan.token_budget;
+    if (const std::optional<StepRoom> room = step_room(plan)) {
+        requests = room->requests * plan.platform.parallel.data;
+        tokens = room->tokens;
+        plan.remarks.push_back(fmt::format(
+            "vLLM {} keeps {:.0f} tokens of a step free for the drafts of each request that may run: more than {:.0f} at once "
+            "need {:.0f} tokens more of --max-num-batched-tokens for each",
+            plan.engine->asked.empty() ? plan.engine->version : plan.engine->asked, room->slots, room->requests, room->slots));
+    }
     return (requests ? fmt::format(" --max-num-seqs {:.0f}", std::ceil(*requests / plan.platform.parallel.data)) : "") +
-           (plan.token_budget ? fmt::format(" --max-num-batched-tokens {:.0f}", *plan.token_budget) : "") +
+           (tokens ? fmt::format(" --max-num-batched-tokens {:.0f}", *tokens) : "") +
            (plan.kv_cache.empty() ? "" : " --kv-cache-dtype " + plan.kv_cache) + context_flags(plan);
 }
 

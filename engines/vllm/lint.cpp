@@ -44,7 +44,10 @@ std::string check_method(const Json& config, const Engine& engine, Findings& fin
         return "";
     }
     const std::string method = text_at(config, "method");
-    if (std::find(engine.methods.begin(), engine.methods.end(), method) == engine.methods.end()) {
+    if (!engine.knows(method)) {
+        if (findings.add_if_between(engine, "method " + method, [&](const Engine& later) { return later.knows(method); })) {
+            return method;
+        }
         findings.add(Kind::unknown, "method",
                      fmt::format("is {}, which {} does not know{}", json::shown(config["method"]), engine.label(),
                                  text::did_you_mean(method, engine.methods)));
@@ -98,7 +101,7 @@ void check_length(const Json& config, const std::string& method, const Engine& e
         if (is_one_of(method, {"ngram", "ngram_gpu", "draft_model", "custom_class", "eagle", "eagle3", "dflash"})) {
             findings.add(Kind::missing, length_key,
                          fmt::format("is needed by method {}: give the tokens to draft, as in \"{}\": 3", method, length_key));
-        } else if (method == "mtp" && engine.version != "0.33") {
+        } else if (method == "mtp" && is_before(engine, "0.29")) {
             findings.add(
                 Kind::missing, length_key,
                 fmt::format("is needed by method mtp: without it versions up to 0.28 end in a TypeError (issue 55323); "
@@ -161,10 +164,10 @@ void check_keys_of_methods(const Json& config, const std::string& method, Findin
 void check_synthetic(const Json& config, const Engine& engine, Findings& findings) {
     const std::string sampling = text_at(config, "rejection_sample_method");
     const bool old = engine.takes("synthetic_acceptance_rate");
-    const bool newest = engine.version == "0.33";
-    const std::vector<std::string> known = old      ? std::vector<std::string>{"strict", "probabilistic", "synthetic"}
-                                           : newest ? std::vector<std::string>{"standard", "synthetic", "block"}
-                                                    : std::vector<std::string>{"standard", "synthetic"};
+    const bool by_blocks = !is_before(engine, "0.25");  // pull request 46781
+    const std::vector<std::string> known = old         ? std::vector<std::string>{"strict", "probabilistic", "synthetic"}
+                                           : by_blocks ? std::vector<std::string>{"standard", "synthetic", "block"}
+                                                       : std::vector<std::string>{"standard", "synthetic"};
     if (!sampling.empty() && engine.takes("rejection_sample_method") &&
         std::find(known.begin(), known.end(), sampling) == known.end()) {
         findings.add(
@@ -259,10 +262,59 @@ Json config_of_command(const Flags& flags, std::vector<std::string>& repeated, F
     return config;
 }
 
+/// Whether vLLM drafts with every module of the checkpoint. Of MiMo-V2's it loads the first alone (hf_config_override).
+bool loads_all_modules(const sim::Model& target) { return !target.name.starts_with("mimo-v2"); }
+
+/// A drafter of its own checkpoint: `mtp` needs a module there (__post_init__ raises "Unsupported speculative method"), and of
+/// several modules whole turns ("must be divisible by n_predict").
+void check_modules(const LintInput& input, const Json& config, Findings& findings) {
+    const std::optional<sim::Model> target = config.contains("model") ? std::nullopt : served_model(input);
+    if (!target || !target->mtp_layers) {
+        return;
+    }
+    const long long modules = *target->mtp_layers;
+    const long long drafts = whole(config, length_key).value_or(1);
+    if (modules == 0) {
+        findings.add(Kind::contradiction, "method",
+                     fmt::format("is mtp, but the checkpoint of {} has no module for multi-token prediction: the server ends "
+                                 "at start-up; a drafter in a checkpoint of its own is named under \"model\"",
+                                 target->name));
+    } else if (drafts > modules && drafts % modules != 0 && loads_all_modules(*target)) {
+        findings.add(Kind::contradiction, length_key,
+                     fmt::format("is {}, which is not divisible by the {} modules for multi-token prediction of {}: the server "
+                                 "ends at start-up",
+                                 drafts, modules, target->name));
+    }
+}
+
+/// What the name of the drafter's checkpoint says of how it drafts. An EAGLE-3 head under `eagle` becomes an architecture that
+/// vLLM does not have (transformers_utils/configs/eagle.py); a draft model trained as PARD drafts in one pass only if asked to.
+void check_drafter_name(const Json& config, const std::string& method, Findings& findings) {
+    const std::string name = text_at(config, "model"), capitals = in_capitals(name);
+    const auto has = [&](const char* part) { return capitals.find(part) != std::string::npos; };
+    if (method == "eagle" && (has("EAGLE3") || has("EAGLE-3"))) {
+        findings.add(
+            Kind::contradiction, "method",
+            fmt::format("is eagle, but {} is an EAGLE-3 head by its name: the server ends at start-up; write eagle3", name));
+    }
+    const std::string last = capitals.substr(capitals.rfind('/') + 1);
+    if (is_one_of(method, {"draft_model", ""}) && last.starts_with("PARD-") &&
+        config.value("parallel_drafting", Json()) != Json(true)) {
+        findings.add(Kind::downgrade, "model",
+                     fmt::format("is {}, by its name a PARD drafter, which drafts all tokens in one pass only with "
+                                 "\"parallel_drafting\": true; without it each token takes a pass",
+                                 name));
+    }
+}
+
 /// What the served model and the draft model make of it.
 void check_models(const LintInput& input, const Json& config, const std::string& method, const Engine& engine,
                   Findings& findings) {
     check_target(input, "method", method, engine, findings);
+    check_drafter_name(config, method, findings);
+    if (method == "mtp") {
+        check_modules(input, config, findings);
+    }
     if (method == "draft_model" && config.value("use_heterogeneous_vocab", Json()) != Json(true)) {
         check_rows(input, "model", text_at(config, "model"), engine, findings);
     }

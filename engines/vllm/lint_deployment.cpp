@@ -133,6 +133,9 @@ Deployment deployment_of(const CommandLine& command, const Flags& flags) {
     deployment.data_parallel = flags.number({"--data-parallel-size", "-dp"}).value_or(1);
     deployment.pipeline_parallel = flags.number({"--pipeline-parallel-size", "-pp"}).value_or(1);
     deployment.tensor_parallel = flags.number({"--tensor-parallel-size", "-tp"});
+    deployment.requests = flags.number({"--max-num-seqs"});
+    deployment.step_tokens = flags.number({"--max-num-batched-tokens"});
+    deployment.scheduled_tokens = flags.number({"--max-num-scheduled-tokens"});
     deployment.has_environment = true;
     deployment.whole_experts = flags.has({"--enable-expert-parallel", "-ep"});
     const bool only_prefill = value_of(flags, {"--kv-transfer-config"}).find("kv_producer") != std::string::npos;
@@ -162,13 +165,16 @@ Deployment deployment_of(const CommandLine& command, const Flags& flags) {
 
 Deployment deployment_of(const Json& settings) {
     Deployment deployment;
-    deployment.data_parallel =
-        whole(settings, "data_parallel_size").value_or(whole(settings, "data-parallel-size").value_or(1));
-    deployment.pipeline_parallel =
-        whole(settings, "pipeline_parallel_size").value_or(whole(settings, "pipeline-parallel-size").value_or(1));
-    deployment.tensor_parallel = whole(settings, "tensor_parallel_size");
-    deployment.tensor_parallel =
-        deployment.tensor_parallel ? deployment.tensor_parallel : whole(settings, "tensor-parallel-size");
+    const auto either = [&](const char* underscores, const char* dashes) {
+        const std::optional<long long> number = whole(settings, underscores);
+        return number ? number : whole(settings, dashes);
+    };
+    deployment.data_parallel = either("data_parallel_size", "data-parallel-size").value_or(1);
+    deployment.pipeline_parallel = either("pipeline_parallel_size", "pipeline-parallel-size").value_or(1);
+    deployment.tensor_parallel = either("tensor_parallel_size", "tensor-parallel-size");
+    deployment.requests = either("max_num_seqs", "max-num-seqs");
+    deployment.step_tokens = either("max_num_batched_tokens", "max-num-batched-tokens");
+    deployment.scheduled_tokens = either("max_num_scheduled_tokens", "max-num-scheduled-tokens");
     deployment.eager = is_set(settings, "enforce_eager", "enforce-eager");
     deployment.cache_format = setting(settings, "kv_cache_dtype");
     deployment.attention = in_capitals(setting(settings, "attention_backend"));
@@ -183,6 +189,7 @@ void check_deployment(const Json& config, const std::string& method, const Deplo
     }
     check_stages(method, deployment.pipeline_parallel, engine, findings);
     check_draft_ranks(config, method, deployment, findings);
+    check_draft_slots(config, method, deployment, engine, findings);
     check_cache_word("--kv-cache-dtype", deployment.cache_format, engine, findings);
     check_cache_word("kv_cache_dtype", text_at(config, "kv_cache_dtype"), engine, findings);
     if (deployment.eager) {

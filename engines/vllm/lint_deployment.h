@@ -22,11 +22,17 @@ struct Deployment {
     std::string device;             ///< the GPU, as the text calls it; empty = not stated
     bool rocm = false;              ///< on a GPU of AMD, which has no FlashInfer
     Graphs graphs;
+    /// --max-num-seqs, --max-num-batched-tokens and --max-num-scheduled-tokens; nothing = not stated.
+    std::optional<long long> requests, step_tokens, scheduled_tokens;
 };
 
 /// Of a command line, and of the settings beside a nested config.
 Deployment deployment_of(const CommandLine& command, const Flags& flags);
 Deployment deployment_of(const nlohmann::ordered_json& settings);
+
+/// Whether a step has a token left beside what is kept free for drafts.
+void check_draft_slots(const nlohmann::ordered_json& config, const std::string& method, const Deployment& deployment,
+                       const Engine& engine, Findings& findings);  // draft_slots.cpp
 
 /// Methods that the model runner refuses, and what takes rounds out of whole CUDA graphs. `method` as vLLM names it.
 void check_deployment(const nlohmann::ordered_json& config, const std::string& method, const Deployment& deployment,

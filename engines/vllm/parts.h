@@ -1,6 +1,7 @@
 // vLLM, in parts that make up its definition() together.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,16 @@ bool second_runner_drafts(std::string_view method, bool in_parallel, bool in_sta
 
 /// Whether it runs this target with this drafter by default.
 bool runs_in_second_runner(const Engine& engine, const sim::RoundSetup& setup);
+
+/// Positions that a step keeps free for the drafts of each request, beside the one that decodes. `method` in vLLM's word.
+long long draft_slots(const Engine& engine, std::string_view method, bool in_parallel, long long draft_tokens);
+
+/// Requests at once and tokens of a step, of one replica, that leave as many tokens as were priced.
+struct StepRoom {
+    double requests, tokens, slots;  ///< slots: tokens kept for each request
+};
+/// Nothing where the defaults, or what the plan states, leave at least half of them.
+std::optional<StepRoom> step_room(const FlagPlan& plan);  // draft_slots.cpp
 
 /// Dialect::schedule_problem
 std::string schedule_problem(const Engine& engine, const sim::RoundSetup& setup);

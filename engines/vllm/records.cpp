@@ -33,7 +33,8 @@ Engine base(const std::string& version, const std::string& source) {
     // Release notes of the project, and of images made of them (aws/deep-learning-containers, README.md).
     engine.releases = {{"0.10", "2025-07"}, {"0.11", "2025-10"}, {"0.12", "2025-12"}, {"0.13", "2025-12"}, {"0.14", "2026-01"},
                        {"0.15", "2026-01"}, {"0.16", "2026-02"}, {"0.17", "2026-03"}, {"0.19", "2026-04"}, {"0.20", "2026-04"},
-                       {"0.23", "2026-06"}, {"0.24", "2026-06"}, {"0.26", "2026-07"}};
+                       {"0.23", "2026-06"}, {"0.24", "2026-06"}, {"0.25", "2026-07"}, {"0.26", "2026-07"}, {"0.27", "2026-08"},
+                       {"0.28", "2026-08"}, {"0.29", "2026-09"}};
     engine.least_capability = 7.0;  // docs/getting_started/installation; builds with CUDA 13 begin at 7.5
     return engine;
 }
@@ -181,15 +182,41 @@ void add_caches_of_0_33(Engine& engine) {
                           "nvfp4_4over6"};
 }
 
-/// The newest file read: commit 002e77c1f0ef.
-Engine v0_33() {
+/// Of July 2026. What came with it is told by pull requests that were merged between the two: 46995 (DSpark; issues 49369 and
+/// 51454 run it), 46781 (verification by blocks) and 38174 (vocabularies of drafters).
+Engine v0_25() {
     Engine engine = v0_24();
-    engine.version = "0.33";
-    engine.source = "vllm-project/vllm, vllm/config/speculative.py at 002e77c1f0ef; docs/features/speculative_decoding";
+    engine.version = "0.25";
+    engine.source += "; pull requests 46995, 46781 and 38174";
     engine.methods.emplace_back("dspark");
     engine.drafters.push_back({DrafterKind::dspark, "dspark", true});
-    engine.keys = joined(engine.keys, {"kv_cache_dtype", "index_share_for_mtp_iteration", "disable_eagle_block_drop",
-                                       "use_heterogeneous_vocab", "enable_adaptive_verification", "dspark_draft_topk"});
+    engine.keys.emplace_back("use_heterogeneous_vocab");
+    return engine;
+}
+
+/// With pull request 48787 (merged 2026-07-16). Up to 0.27 no other key was added.
+Engine v0_26() {
+    Engine engine = v0_25();
+    engine.version = "0.26";
+    engine.source += "; pull request 48787";
+    engine.keys.emplace_back("kv_cache_dtype");
+    return engine;
+}
+
+/// The same as 0.26, so that what came later is known not to be in it.
+Engine v0_27() {
+    Engine engine = v0_26();
+    engine.version = "0.27";
+    return engine;
+}
+
+/// The newest file read: commit 002e77c1f0ef.
+Engine v0_33() {
+    Engine engine = v0_27();
+    engine.version = "0.33";
+    engine.source = "vllm-project/vllm, vllm/config/speculative.py at 002e77c1f0ef; docs/features/speculative_decoding";
+    engine.keys = joined(engine.keys, {"index_share_for_mtp_iteration", "disable_eagle_block_drop",
+                                       "enable_adaptive_verification", "dspark_draft_topk"});
     engine.retired.push_back(wrong_adaptive);
     add_caches_of_0_33(engine);
     return engine;
@@ -197,6 +224,8 @@ Engine v0_33() {
 
 }  // namespace
 
-std::vector<Engine> versions() { return {v0_10(), v0_11(), v0_11_1(), v0_15(), v0_19(), v0_24(), v0_33()}; }
+std::vector<Engine> versions() {
+    return {v0_10(), v0_11(), v0_11_1(), v0_15(), v0_19(), v0_24(), v0_25(), v0_26(), v0_27(), v0_33()};
+}
 
 }  // namespace treeline::engines::vllm

@@ -7,6 +7,7 @@
 #include "reports/explain.h"
 #include "reports/objective_text.h"
 #include "reports/policy_figures.h"
+#include "reports/recommend/left_out_devices.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/recommend/recommendation_sections.h"
 #include "reports/recommend/untrained.h"
@@ -110,7 +111,11 @@ std::string devices_section(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
     const std::vector<sweeps::DeviceChoice> choices = sweeps::best_of_each_device(found);
     if (choices.size() < 2) {
-        return "One device was priced; --device A,B compares several.\n";
+        std::string text;
+        for (const std::string& sentence : left_out_devices(answer)) {
+            text += text::wrapped(sentence, screen_width) + "\n";
+        }
+        return text.empty() ? "One device was priced; --device A,B compares several.\n" : text;
     }
     std::vector<text::Column> columns = {
         {"Device", text::Align::left}, {"its best", text::Align::left}, {"draft tokens"}, {"gain"}, {"TPOT"}};

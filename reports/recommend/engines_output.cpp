@@ -141,7 +141,7 @@ std::string engines_table(const std::vector<EngineAnswer>& answers) {
         table.add(std::move(cells));
         flags += block_of(*engines::engine_flags(*found));
     }
-    return table.text() + "Each on its own newest stack; a gain is over the same engine without a drafter.\n" +
+    return table.text() + "Each on the stack beside it; a gain is over the same engine without a drafter.\n" +
            notes_on_loads(ordered) + without + "\nTo run it:\n" + flags;
 }
 

@@ -11,6 +11,7 @@
 #include "reports/engine_habits.h"
 #include "reports/objective_text.h"
 #include "reports/prefill_pool.h"
+#include "reports/recommend/left_out_devices.h"
 #include "reports/recommend/load_notes.h"
 #include "reports/recommend/recommendation_output.h"
 #include "reports/recommend/untrained.h"
@@ -172,6 +173,9 @@ std::vector<std::string> notes_on_loads(const sweeps::Answer& answer) {
 std::vector<std::string> needed_notes(const sweeps::Answer& answer, const std::optional<engines::EngineFlags>& flags) {
     std::vector<std::string> notes = notes_on_loads(answer);
     notes.resize(std::min<std::size_t>(1, notes.size()));
+    for (std::size_t i = 0; i < answer.input.doubts; ++i) {
+        notes.push_back(answer.input.notes[i] + ".");
+    }
     if (flags && !flags->text.empty() && !flags->remark.empty()) {
         notes.push_back(fmt::format("{}: {}.", flags->engine, flags->remark));
     }
@@ -185,6 +189,8 @@ std::vector<std::string> needed_notes(const sweeps::Answer& answer, const std::o
 std::vector<std::string> notes_of(const sweeps::Answer& answer) {
     std::vector<std::string> notes = notes_on_loads(answer);
     notes.erase(notes.begin(), notes.begin() + std::min<std::ptrdiff_t>(1, std::ssize(notes)));
+    const std::vector<std::string> left_out = left_out_devices(answer);
+    notes.insert(notes.end(), left_out.begin(), left_out.end());
     if (answer.result.recommendation) {
         if (std::string note = repository_note(answer); !note.empty()) {
             notes.push_back(std::move(note));
@@ -224,8 +230,8 @@ std::vector<std::string> notes_of(const sweeps::Answer& answer) {
     if (has_prefill_pool(setup.platform.stack, setup.output_tokens)) {
         notes.push_back(prefill_pool_sentence(best.decode_share_device, setup.platform.devices()));
     }
-    for (const std::string& note : answer.input.notes) {
-        notes.push_back(note + ".");
+    for (std::size_t i = answer.input.doubts; i < answer.input.notes.size(); ++i) {
+        notes.push_back(answer.input.notes[i] + ".");
     }
     const std::vector<std::string>& of_model = answer.input.target.model.notes;
     notes.insert(notes.end(), of_model.begin(), of_model.end());

@@ -221,6 +221,23 @@ std::string formats_apart(const sweeps::Recommendation& found) {
 
 }  // namespace
 
+namespace {
+
+/// That the recommended head does not exist, and what the figures then are.
+std::string untrained_text(const sweeps::Answer& answer) {
+    const sweeps::Variant& variant = sweeps::recommended_variant(answer);
+    const sweeps::DrafterChoice* drafter = sweeps::drafter_of(answer, variant);
+    if (drafter == nullptr || !drafter->untrained || !answer.result.recommendation->speculate) {
+        return "";
+    }
+    return fmt::format(
+        " No such head is known for {}: one would have to be trained, and this is what it gains if it accepts as "
+        "those of other models do.",
+        variant.labels.target);
+}
+
+}  // namespace
+
 std::string formats_text(const sweeps::Variant& variant) {
     return variant.setup.platform.accelerator ? variant.labels.precision
                                               : fmt::format("weights in {}", text::checkpoint_text(variant.setup.precision));
@@ -236,7 +253,8 @@ std::string sentence_of(const sweeps::Answer& answer) {
     const std::string where = fmt::format("{} on {}", variant.labels.target, variant.labels.platform());
     return (answer.result.recommendation->speculate ? drafting_sentence(answer, where) + decoding_alone_text(variant.setup)
                                                     : plain_sentence(answer, where)) +
-           left_out_text(*answer.result.recommendation) + formats_apart(*answer.result.recommendation) + ".";
+           left_out_text(*answer.result.recommendation) + formats_apart(*answer.result.recommendation) + "." +
+           untrained_text(answer);
 }
 
 const sweeps::MeasuredTime* shown_plain_time(const sweeps::Answer& answer) {

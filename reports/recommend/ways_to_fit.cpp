@@ -84,9 +84,12 @@ std::string degree_text(std::string_view flag, double degree) {
     return degree > 1.0 ? fmt::format(" {} {:.0f}", flag, degree) : "";
 }
 
-/// "on 8 devices (--tensor-parallel 2 --pipeline-parallel 4)".
-std::string devices_text(const sim::Platform& platform) {
+/// "on 8 devices (--tensor-parallel 2 --pipeline-parallel 4)", or "(--gpus 8)" where the input counts them so.
+std::string devices_text(const sim::Platform& platform, bool counts_devices) {
     const sim::Parallelism& parallel = platform.parallel;
+    if (counts_devices) {
+        return fmt::format("on {0:.0f} devices (--gpus {0:.0f})", platform.devices());
+    }
     return fmt::format(
         "on {:.0f} devices (--tensor-parallel {:.0f}{}{}{}{})", platform.devices(), platform.ranks,
         degree_text("--attention-data-parallel", parallel.data), degree_text("--expert-parallel", parallel.experts),
@@ -145,7 +148,7 @@ std::string ways_to_fit(const sweeps::Answer& answer) {
         ways.push_back(fmt::format("with --precision {}", format));
     }
     if (more) {
-        ways.push_back(devices_text(*more));
+        ways.push_back(devices_text(*more, answer.input.counts_devices));
     }
     return ways.empty() ? "" : "it fits " + text::listed(ways, "or");
 }

@@ -30,12 +30,12 @@ inline constexpr AxisKey draft_tokens{"draft_tokens",
                                       "at most 16, beside `shapes`, too"};
 inline constexpr PartKey traffic{"traffic", "object", "which loads and contexts occur, and how often"};
 inline constexpr PartKey limits{"limits", "object", "what a configuration must meet", "none"};
-inline constexpr ChoiceKey<sweeps::Objective> objective{
-    "objective",
-    sweeps::Objective::throughput,
-    "what the best configuration is best in",
-    {},
-    ": tokens/s per device, TPOT, or money (needs a price) or energy (needs power) per token"};
+inline constexpr ChoiceKey<sweeps::Objective> objective{"objective",
+                                                        sweeps::Objective::throughput,
+                                                        "what the best configuration is best in",
+                                                        {},
+                                                        ": tokens/s per device, TPOT, or money (needs a price) or energy "
+                                                        "(needs power) per token; of arrival rates `latency` is the default"};
 
 inline std::vector<KeyRow> rows() {
     return rows_of(title, source, target, platforms, drafters, draft_tokens, shapes, verification, rollbacks, decoding, traffic,

@@ -158,6 +158,9 @@ bool states_acceptance(const FlagJson& drafter) {
            (drafter.contains("otherwise") && drafter["otherwise"].is_object() && states_acceptance(drafter["otherwise"]));
 }
 
+/// A draft model, of which something may be published; its reader says what is missing if not.
+bool is_model_alone(const FlagJson& drafter) { return drafter.is_object() && drafter.value("kind", FlagJson()) == "model"; }
+
 /// A --drafter that names no drafter: all that are known, or none at all.
 void set_word(const DrafterFlags& word, std::size_t among, FlagJson& drafters) {
     if (!word.acceptance.empty() || !word.accept_length.empty()) {
@@ -197,7 +200,7 @@ void set_drafters(FlagJson& workload, const WorkloadFlags& flags) {
                 accept_length_of_flag(each.accept_length, axis_of_flag(given(flags.texts, "draft_tokens")), shape);
         } else if (is_kind_alone(drafter)) {
             drafter = drafter["kind"];  // as published ones of this kind accept
-        } else if (!states_acceptance(drafter)) {
+        } else if (!states_acceptance(drafter) && !is_model_alone(drafter)) {
             throw text::InputError(
                 {fmt::format("--drafter {}: state after it how many of its drafts are accepted, as your engine logs it: "
                              "--acceptance 0.7,0.5,0.35 (P that the first 1, 2, 3 drafts are), --acceptance 0.7 (the first) "
@@ -390,7 +393,7 @@ const std::vector<KeyFlag>& workload_flags() {
         as_for_a_point("prefix_hit"),
         as_for_a_point("shared_prefix"),
         as_for_a_point("expert_pool"),
-        {"--objective", "WHAT", "objective", help_of(workload_keys::objective)},
+        {"--objective", "WHAT", "objective", help_of(workload_keys::objective) + "; of arrival rates latency is the default"},
         {"--max-tpot-ms", "MS", "limits.tpot_ms", "Limit: " + std::string(limit_keys::tpot_ms.meaning)},
         {"--max-ttft-ms", "MS", "limits.ttft_ms", "Limit: " + std::string(limit_keys::ttft_ms.meaning)},
         {"--max-memory-gb", "GB", "limits.memory_gb", "Limit: " + std::string(limit_keys::memory_gb.meaning)},

@@ -20,6 +20,7 @@
 #include "requests/variant_reader.h"
 #include "sim/constants.h"
 #include "sweeps/deadline.h"
+#include "text/number_text.h"
 
 namespace treeline::requests {
 namespace {
@@ -172,7 +173,8 @@ void check_objective(json::Reader& root, sweeps::Objective objective, const std:
         }
         if (objective == sweeps::Objective::cost && device.price <= DollarsPerSecond(0.0)) {
             root.problem(workload_keys::objective,
-                         "is cost, but the description of " + device.name + " does not state a price");
+                         "is cost, but the description of " + device.name +
+                             " does not state a price: give \"price\" of its platform in dollars per hour (--price 2.5)");
         }
     }
 }
@@ -277,6 +279,62 @@ std::string energy_note() {
         100.0 * sim::usual_energy_error, 100.0 * sim::energy_error);
 }
 
+/// Whether some platform says how many devices there are in all.
+bool counts_devices(const json::Reader& root) {
+    const auto platforms = root.raw().find(std::string(workload_keys::platforms));
+    const auto counts = [](const auto& platform) {
+        return platform.is_object() && platform.contains(std::string(platform_keys::gpus));
+    };
+    return platforms != root.raw().end() &&
+           (platforms->is_array() ? std::any_of(platforms->begin(), platforms->end(), counts) : counts(*platforms));
+}
+
+/// Shares that do not sum to 1 are taken as parts of their sum.
+void add_notes_on_load(const json::Reader& root, std::vector<std::string>& notes) {
+    constexpr double rounding = 0.011;  // of three shares of 0.33
+    const auto traffic = root.raw().find(std::string(workload_keys::traffic));
+    for (const std::string_view key : {name_of(sweeps::LoadKind::batch), name_of(sweeps::LoadKind::concurrency),
+                                       name_of(sweeps::LoadKind::arrival_rate), traffic_keys::context.key}) {
+        const auto list = traffic->find(std::string(key));
+        if (list == traffic->end() || !list->is_array() || list->empty() || !list->front().is_object()) {
+            continue;
+        }
+        double sum = 0.0;
+        for (const auto& element : *list) {
+            sum += element.value(std::string(share_keys::share.key), 1.0);
+        }
+        // Whole numbers are weights, which need not sum to anything.
+        const bool fractions = std::any_of(list->begin(), list->end(), [](const auto& element) {
+            const double share = element.value(std::string(share_keys::share.key), 1.0);
+            return share != std::floor(share);
+        });
+        if (fractions && std::abs(sum - 1.0) > rounding) {
+            notes.push_back(
+                fmt::format("the shares of {} sum to {}, not 1: each counts as its part of that", key, text::short_text(sum)));
+        }
+    }
+}
+
+/// Lengths that are all longer than any at which the drafters were measured.
+void add_note_on_lengths(const json::Reader& root, const std::vector<sim::Speculation>& speculations,
+                         const std::vector<sweeps::DrafterChoice>& drafters, std::vector<std::string>& notes) {
+    int shortest = 0, measured = 0;
+    for (const sim::Speculation& speculation : speculations) {
+        const auto* chain = std::get_if<sim::ChainShape>(&speculation.shape);
+        const int drafts = chain != nullptr ? chain->draft_tokens : 0;
+        shortest = drafts == 0 ? shortest : shortest == 0 ? drafts : std::min(shortest, drafts);
+    }
+    for (const sweeps::DrafterChoice& drafter : drafters) {
+        measured = std::max(measured, drafter.acceptance.chain.measured_positions());
+    }
+    if (root.raw().contains(std::string(workload_keys::draft_tokens)) && measured > 0 && shortest > 2 * measured) {
+        notes.push_back(
+            fmt::format("at least {} draft tokens are asked for, and none of the drafters was measured with more than "
+                        "{}: --draft-tokens 1-{} tries what is known",
+                        shortest, measured, measured));
+    }
+}
+
 }  // namespace
 
 sweeps::RecommendInput read_workload(json::Document& document, Descriptions& descriptions) {
@@ -322,9 +380,14 @@ sweeps::RecommendInput read_workload(json::Document& document, Descriptions& des
     input.title = !input.title.empty()     ? input.title
                   : lists.drafters.empty() ? "Decoding of " + input.target.label + " without a drafter"
                                            : "Speculative decoding of " + input.target.label;
-    input.notes = notes_on(candidates, root);
+    input.counts_devices = counts_devices(root);
+    add_notes_on_load(root, input.notes);
+    add_note_on_lengths(root, workload.speculations, lists.drafters, input.notes);
+    input.doubts = input.notes.size();
+    const std::vector<std::string> of_choices = notes_on(candidates, root);
+    input.notes.insert(input.notes.end(), of_choices.begin(), of_choices.end());
     if (workload.objective == sweeps::Objective::energy) {
-        input.notes.insert(input.notes.begin(), energy_note());
+        input.notes.insert(input.notes.begin() + static_cast<std::ptrdiff_t>(input.doubts), energy_note());
     }
     workload.title = input.title;
     input.drafters = lists.drafters;

@@ -89,7 +89,21 @@ expect 2 'vLLM "0.7" is older than all known versions; known are 0.10' recommend
 expect 0 'vLLM 0\.9 \(as 0\.10\):.*flags of versions before 0\.10 are not known' recommend "$workload" --engine vllm@0.9
 expect 2 'there is no engine "vlmm"; did you mean "vllm"' report "$workload" --engine vlmm --output page.html
 expect 0 'Report' report "$workload" --engine sglang --engine vllm@0.24 --output page.html
-for engine in vllm@0.10 vllm@0.19 vllm@0.24 vllm sglang@0.5.9 sglang@0.5.11 sglang; do
+# One rule for an engine and for its stack.
+expect 2 'TensorRT-LLM runs on GPUs of NVIDIA' recommend "$workload" --device mi300x --stack tensorrt-llm
+expect 2 'it has no back end for Google TPU' recommend "$workload" --device tpu-v6e --stack sglang
+# Where the slots for drafts would leave a step nothing, the flags say how many requests and tokens.
+dflash=(--target qwen3-8b --device h100-sxm --drafter dflash --accept-length 15:6.5 --concurrency 8 --prompt 1000 --output-tokens 500)
+expect 0 'max-num-seqs 64 --max-num-batched-tokens 9024.*keeps 13 tokens of a step' recommend "${dflash[@]}" --engine vllm@0.26
+expect 0 '"method":"dflash"' recommend "${dflash[@]}" --engine vllm
+grep -q 'max-num-batched-tokens' out.txt && fail "vLLM 0.33 keeps slots for one request alone"
+# DSpark came with 0.25; PARD is a checkpoint of its own.
+expect 0 '"method":"dspark"' recommend --target qwen3-8b --device h100-sxm --engine vllm@0.27 --drafter dspark --acceptance 0.8,0.7,0.6
+expect 2 'vLLM 0\.24 does not draft with DSpark' recommend --target qwen3-8b --device h100-sxm --engine vllm@0.24 --drafter dspark --acceptance 0.8,0.7,0.6
+expect 2 'whether SGLang 0\.5\.15 drafts with DSpark is not known: 0\.5\.11 does not, 0\.5\.23 does' recommend --target qwen3-8b --device h100-sxm --engine sglang@0.5.15 --drafter dspark --acceptance 0.8,0.7,0.6
+expect 0 '"model":"PATH_OF_THE_DRAFTER","num_speculative_tokens":[0-9]+,"parallel_drafting":true.*llama-3.2-1b as trained for PARD' recommend --target llama-3.1-8b --device h100-sxm --engine vllm \
+    --drafter '{"kind": "pard", "model": "llama-3.2-1b", "acceptance": {"rate": 0.8}}'
+for engine in vllm@0.10 vllm@0.19 vllm@0.24 vllm@0.26 vllm sglang@0.5.9 sglang@0.5.11 sglang; do
     "$TREELINE" recommend "$workload" --engine "$engine" --format json --output answer.json
     text=$("$JSON_GET" answer.json /engine_flags/0/flags)
     file=$("$JSON_GET" answer.json /engine_flags/0/file_text)

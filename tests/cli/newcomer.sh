@@ -119,7 +119,33 @@ expect 2 'give a FILE .*--target and --device' recommend
 expect 2 '--device: is missing' recommend --target qwen3-8b
 expect 2 '--drafter: no eagle was published for qwen3-8b or its family, so state how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter eagle
 expect 2 'the checkpoint of qwen3-32b has no module for multi-token prediction' recommend --target qwen3-32b --device h100-sxm --drafter mtp
-expect 2 '--drafter qwen3-0.6b: state after it how many of its drafts are accepted' recommend --target qwen3-8b --device l40s --drafter qwen3-0.6b
+expect 2 '--acceptance: is missing: state how many drafts of qwen3-1.7b are accepted' recommend --target qwen3-8b --device l40s --drafter qwen3-1.7b
+expect 2 'model "lookahead" is not in the catalogue; .*nor is it a published drafter or a kind of drafter' recommend --target qwen3-8b --device l40s --drafter lookahead
+# A draft model of which something was measured for this target is taken as measured, and said so.
+expect 0 'No acceptance of it is stated, so what was measured of model-qwen3-0.6b-on-qwen3-8b counts' recommend --target qwen3-8b --device l40s --drafter qwen3-0.6b --explain all
+
+# What people write elsewhere: the address of a model's page, thousands, rates in percent, other words for a flag.
+expect 0 'Run qwen3-8b on l40s' recommend --target https://huggingface.co/Qwen/Qwen3-8B --device l40s
+expect 0 'Run qwen3-8b on l40s' recommend --target huggingface.co/Qwen/Qwen3-8B/tree/main --device l40s
+expect 0 'qwen3-8b' models https://huggingface.co/Qwen/Qwen3-8B
+expect 2 '"5,800" would be a list of lengths; write 5800 without a comma' recommend --target qwen3-8b --device l40s --prompt 5,800 --output-tokens 300 --concurrency 4
+expect 2 '"128,000" would be a list' recommend --target qwen3-8b --device l40s --prompt 128,000 --output-tokens 300 --concurrency 4
+expect 0 'Run qwen3-8b' recommend --target qwen3-8b --device l40s --prompt 64,512 --output-tokens 300 --concurrency 4
+expect 2 '--acceptance: rates are shares with commas between them: 0.8,0.6,0.5, not "0.8 0.6 0.5"' recommend --target qwen3-8b --device l40s --drafter eagle3 --acceptance '0.8 0.6 0.5'
+expect 2 '--acceptance: rates are shares with commas between them: 0.8, not "80%"' recommend --target qwen3-8b --device l40s --drafter eagle3 --acceptance 80%
+expect 2 '0.8,0.65, not "80%,65%"' recommend --target qwen3-8b --device l40s --drafter eagle3 --acceptance 80%,65%
+expect 2 'unknown flag "--goal".*--objective' recommend --target qwen3-8b --device l40s --goal cost
+expect 2 '--objective: is cost, but the description of mi50 does not state a price: .*--price' recommend --target qwen3-8b --device mi50 --objective cost
+expect 2 '"eagle3-llama-3.1-8b" is a drafter, not a model: .*models --drafters' models eagle3-llama-3.1-8b
+expect 0 'the shares of concurrency sum to 0.700, not 1' recommend --target qwen3-8b --device l40s --concurrency 8:0.3,16:0.4 --prompt 1000 --output-tokens 300 --explain all
+expect 0 'at least 100 draft tokens are asked for, and none of the drafters was measured with more' recommend --target qwen3-8b --device l40s --draft-tokens 100 --explain all
+# A device on which nothing runs is named, on the first screen and among the devices.
+expect 0 'l40s is left out: .*GB of memory' recommend --target qwen3-32b --device h100-sxm,l40s
+expect 0 'l40s is left out: .*GB of memory' recommend --target qwen3-32b --device h100-sxm,l40s --explain devices
+expect 0 'on 16 devices \(--gpus 16\)' recommend --target deepseek-r1 --device h100-sxm --gpus 8
+expect 0 'Run qwen3-32b .*No such head is known for qwen3-32b: one would have to be trained' recommend --target qwen3-32b --device h100-sxm --drafter eagle3
+# Modules that were not measured accept as those of the nearest model of the family.
+expect 0 'mtp-deepseek-r1 \(measured with deepseek-r1\)' recommend --target deepseek-v3.1 --device h200 --gpus 8 --drafter mtp
 expect 2 '--drafter none: means that nothing drafts' recommend --target qwen3-8b --device l40s --drafter none --drafter ngram
 expect 2 '--drafter none: takes no acceptance' recommend --target qwen3-8b --device l40s --drafter none --acceptance 0.5
 expect 2 'accept-length: say for how many draft tokens' recommend --target qwen3-8b --device l40s --drafter eagle --accept-length 2.5

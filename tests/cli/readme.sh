@@ -39,4 +39,9 @@ plot_shows() {
 plot_shows 1 "One request gains most with"
 plot_shows 128 "128 requests with"
 
+# How many drafters it says are published.
+said=$(grep -oE 'published for [0-9]+ drafters' "$SOURCE/README.md" | grep -oE '[0-9]+')
+known=$(find "$SOURCE/models/drafters" -name '*.json' | wc -l)
+checks=$((checks + 1))
+[ "$said" -eq "$known" ] || fail "the README says that $said drafters are published, and there are $known"
 finish

@@ -18,6 +18,13 @@ TEST_CASE("llama.cpp's flags") {
     }
     CHECK(finds("llama-server -m a.gguf -md b.gguf", "-md does not enable speculation"));
     CHECK(finds("llama-server -m a.gguf --model-draft b.gguf --spec-type ngram-simple", "--model-draft does not enable"));
+    // Pull requests 26814 and 27005: the file itself says so, of all but EAGLE-3 heads and ordinary models.
+    for (const char* file : {"Qwen3.8-27B-DFlash2-Q4_K_M.gguf", "q/dspark-q8_0.gguf", "Qwen3.6-27B-MTP.gguf"}) {
+        CHECK(findings(std::string("llama-server -m a.gguf -md ") + file) == "");
+        CHECK_THAT(notes(std::string("llama-server -m a.gguf -md ") + file), Catch::Contains("builds since August 2026"));
+    }
+    CHECK(finds("llama-server -m a.gguf -md eagle3.gguf", "-md does not enable speculation"));
+    CHECK(finds("llama-server -m a.gguf -md dflash.gguf --spec-type ngram-simple", "add draft-simple to --spec-type"));
     CHECK(finds("--spec-type draft-simple", "missing: --spec-draft-model is needed by --spec-type draft-simple"));
     CHECK(findings("--spec-type draft-mtp --spec-draft-n-max 2") == "");
     CHECK(findings("llama serve -hf a/b-GGUF:Q4_K_M --spec-type draft-dflash") == "");  // found beside the model

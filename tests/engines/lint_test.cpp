@@ -105,8 +105,14 @@ TEST_CASE("engines and versions are found by name, and others are refused in one
     CHECK(refusal("vlm") == "--engine: there is no engine \"vlm\"; did you mean \"vllm\"?");
     CHECK(refusal("tgi").find("; the engines are vllm, sglang, tensorrt-llm and llama.cpp") != std::string::npos);
     CHECK(refusal("vllm@0.9") ==
-          "--engine: vLLM \"0.9\" is older than all known versions; known are 0.10, 0.11, 0.11.1, 0.15, 0.19, 0.24 and 0.33");
+          "--engine: vLLM \"0.9\" is older than all known versions; known are 0.10, 0.11, 0.11.1, 0.15, 0.19, 0.24, "
+          "0.25, 0.26, 0.27 and 0.33");
     CHECK(refusal("vllm@1.0").find("is newer than all known versions") != std::string::npos);
+    // Between two known versions only what both or none of them have is known.
+    CHECK(next_known(find_engine("vllm@0.30"))->version == "0.33");
+    for (const char* known : {"vllm", "vllm@0.27", "vllm@0.27.1", "vllm@v0.19.1", "llama.cpp@b100"}) {
+        CHECK(next_known(find_engine(known)) == nullptr);
+    }
     CHECK(refusal("vllm@new").find("is not a version") != std::string::npos);
     CHECK(refusal("vllm@").find("is not a version") != std::string::npos);
 }

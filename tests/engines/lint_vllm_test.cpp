@@ -42,6 +42,75 @@ TEST_CASE("keys that vLLM does not take") {
     CHECK(findings(model, "vllm@0.26") == "");
 }
 
+TEST_CASE("what came with a version is known of it, and nothing is said of what came between two known ones") {
+    const std::string dspark = for_vllm(R"("method": "dspark", "model": "m", "num_speculative_tokens": 7)");
+    CHECK(finds(dspark, "which vLLM 0.24 does not know", "vllm@0.24"));
+    for (const char* version : {"vllm@0.25", "vllm@0.26.1", "vllm@0.28.0"}) {  // issues 49369 and 51454 run it on 0.25
+        CHECK(findings(dspark, version) == "");
+    }
+    const std::string blocks = for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "rejection_sample_method": "block")");
+    CHECK(finds(blocks, "must be standard or synthetic", "vllm@0.24"));
+    CHECK(findings(blocks, "vllm@0.28") == "");  // issue 56797
+    const std::string cache = for_vllm(R"("method": "mtp", "num_speculative_tokens": 2, "kv_cache_dtype": "bfloat16")");
+    CHECK(finds(cache, "kv_cache_dtype is unknown to vLLM 0.25", "vllm@0.25"));
+    CHECK(findings(cache, "vllm@0.26") == "");  // pull request 48787
+    const std::string adaptive =
+        for_vllm(R"("method": "dspark", "model": "m", "num_speculative_tokens": 7, "enable_adaptive_verification": true)");
+    CHECK(finds(adaptive, "is unknown to vLLM 0.27", "vllm@0.27"));
+    CHECK(findings(adaptive, "vllm@0.28") == "");
+    CHECK(notes(adaptive, "vllm@0.28") ==
+          "Whether vLLM 0.28 takes enable_adaptive_verification is not known: 0.27 does not, 0.33 does.\n");
+    const std::string flags = "--speculative-algorithm DSPARK --speculative-draft-model-path d";
+    CHECK(finds(flags, "which SGLang 0.5.11 does not know", "sglang@0.5.11"));
+    CHECK(findings(flags, "sglang@0.5.15") == "");
+    CHECK_THAT(notes(flags, "sglang@0.5.15"), Catch::Contains("Whether SGLang 0.5.15 takes DSPARK is not known"));
+}
+
+TEST_CASE("a step of vLLM that the slots for drafts leave no tokens") {
+    const std::string serve =
+        R"(vllm serve m --speculative-config '{"method": "dflash", "model": "d", "num_speculative_tokens": )";
+    // Issue 50708: 2048 - 15 x 256 = -1792; with the defaults of larger devices 8192 - 15 x 1024.
+    CHECK(finds(serve + "16}'", "contradiction: --max-num-batched-tokens is its default", "vllm@0.26"));
+    CHECK(findings(serve + "8}'", "vllm@0.26") == "");            // 8 tokens a request, of which 7 are kept
+    CHECK(finds(serve + "8}'", "nothing is left", "vllm@0.28"));  // pull request 51256: 8 are
+    CHECK(findings(serve + "16}'", "vllm@0.16") == "");           // before pull request 34898
+    CHECK(findings(serve + "16}'") == "");                        // 0.33 keeps those of one request
+    CHECK(finds(serve + "16}' --max-num-seqs 64 --max-num-batched-tokens 960", "nothing is left", "vllm@0.26"));
+    CHECK(findings(serve + "16}' --max-num-seqs 64 --max-num-batched-tokens 961", "vllm@0.26") == "");
+    CHECK(findings(serve + "16}' --max-num-seqs 137", "vllm@0.26") == "");  // 2048 - 2055, 8192 - 2055
+    CHECK_THAT(notes(serve + "16}' --max-num-seqs 137", "vllm@0.26"), Catch::Contains("on some devices nothing is left"));
+    CHECK_THAT(notes(serve + "16}'", "vllm@0.30"), Catch::Contains("nothing may be left"));
+    const std::string model = R"(vllm serve m --max-num-seqs 64 --max-num-batched-tokens 256 --speculative-config
+        '{"model": "d", "num_speculative_tokens": 4, "method": "draft_model")";
+    CHECK(findings(model + "}'", "vllm@0.26") == "");  // one slot a request
+    CHECK(finds(model + R"(, "parallel_drafting": true}')", "nothing is left", "vllm@0.26"));
+    CHECK(
+        finds("max-num-seqs: 64\nmax-num-batched-tokens: 448\nspeculative-config:\n  method: dspark\n  model: d\n"
+              "  num_speculative_tokens: 8\n",
+              "nothing is left", "vllm@0.26"));
+}
+
+TEST_CASE("drafters that the served checkpoint does not have, and names that say how one drafts") {
+    const auto of = [](const std::string& model, const std::string& config) {
+        return findings("vllm serve " + model + " --speculative-config '{" + config + "}'", "", {}, known_models);
+    };
+    const std::string mtp = R"("method": "mtp", "num_speculative_tokens": )";
+    for (const char* without : {"openai/gpt-oss-120b", "Qwen/Qwen3-32B", "google/gemma-4-31B-it"}) {
+        CHECK_THAT(of(without, mtp + "2"), Catch::Contains("contradiction: method is mtp, but the checkpoint of"));
+    }
+    CHECK(of("google/gemma-4-31B-it", R"("model": "google/gemma-4-31B-it-assistant", )" + mtp + "2") == "");
+    CHECK(of("deepseek-ai/DeepSeek-R1", mtp + "3") == "");
+    CHECK_THAT(of("stepfun-ai/Step-3.5-Flash", mtp + "4"), Catch::Contains("4, which is not divisible by the 3 modules"));
+    CHECK(of("stepfun-ai/Step-3.5-Flash", mtp + "6") == "");
+    CHECK(of("stepfun-ai/Step-3.5-Flash", mtp + "2") == "");
+    CHECK(of("XiaomiMiMo/MiMo-V2-Flash", mtp + "4") == "");  // of which vLLM loads the first alone
+    CHECK(finds(for_vllm(R"("method": "eagle", "model": "yuhuili/EAGLE3-LLaMA3.1-Instruct-8B", "num_speculative_tokens": 3)"),
+                "is an EAGLE-3 head by its name"));
+    const std::string pard = R"("method": "draft_model", "model": "amd/PARD-Llama-3.2-1B", "num_speculative_tokens": 8)";
+    CHECK(finds(for_vllm(pard), "downgrade: model is amd/PARD-Llama-3.2-1B"));
+    CHECK(findings(for_vllm(pard + R"(, "parallel_drafting": true)")) == "");
+}
+
 TEST_CASE("keys of vLLM that do nothing, are missing or contradict each other") {
     CHECK(finds(for_vllm(R"("method": "ngram", "model": "m", "num_speculative_tokens": 2)"),
                 "ignored: model is not used by method ngram"));

@@ -235,6 +235,7 @@ TEST_CASE("peaks are what the multiprocessors compute in a clock, at the boost c
         {"rtx-3070", 46, 512, 1.725},
         {"rtx-3080", 68, 512, 1.71},
         {"rtx-3080-ti", 80, 512, 1.665},
+        {"rtx-3090-ti", 84, 512, 1.86},
         {"rtx-4060", 24, 512, 2.46},
         {"rtx-4060-ti-16", 34, 512, 2.535},
         {"rtx-4070", 46, 512, 2.475},
