@@ -293,6 +293,13 @@ bool counts_devices(const json::Reader& root) {
 void add_notes_on_load(const json::Reader& root, std::vector<std::string>& notes) {
     constexpr double rounding = 0.011;  // of three shares of 0.33
     const auto traffic = root.raw().find(std::string(workload_keys::traffic));
+    if (traffic == root.raw().end() || !traffic->is_object()) {
+        return;  // a problem that is noted
+    }
+    const auto share_of = [](const auto& element) {
+        const auto share = element.is_object() ? element.find(std::string(share_keys::share.key)) : element.end();
+        return share != element.end() && share->is_number() ? share->template get<double>() : 1.0;
+    };
     for (const std::string_view key : {name_of(sweeps::LoadKind::batch), name_of(sweeps::LoadKind::concurrency),
                                        name_of(sweeps::LoadKind::arrival_rate), traffic_keys::context.key}) {
         const auto list = traffic->find(std::string(key));
@@ -301,12 +308,11 @@ void add_notes_on_load(const json::Reader& root, std::vector<std::string>& notes
         }
         double sum = 0.0;
         for (const auto& element : *list) {
-            sum += element.value(std::string(share_keys::share.key), 1.0);
+            sum += share_of(element);
         }
         // Whole numbers are weights, which need not sum to anything.
-        const bool fractions = std::any_of(list->begin(), list->end(), [](const auto& element) {
-            const double share = element.value(std::string(share_keys::share.key), 1.0);
-            return share != std::floor(share);
+        const bool fractions = std::any_of(list->begin(), list->end(), [&](const auto& element) {
+            return share_of(element) != std::floor(share_of(element));
         });
         if (fractions && std::abs(sum - 1.0) > rounding) {
             notes.push_back(
