@@ -15,7 +15,9 @@
 #include "runs/formats/load_columns.h"
 #include "runs/formats/load_numbers.h"
 #include "runs/formats/report_caption.h"
+#include "runs/formats/time_units.h"
 #include "runs/log_lines.h"
+#include "text/trimmed.h"
 
 namespace treeline::runs::run_formats_of {
 namespace {
@@ -160,6 +162,14 @@ private:
     }
 
     bool take_vllm(std::string_view line, RunBuilder& run) {
+        if (const auto tokens = number_of_any(line, {"total_num_output_tokens:", "Total output tokens:"})) {
+            generated_ = *tokens;
+        }
+        const std::size_t colon = line.rfind(':');
+        if (counts_.drafts > 0.0 && colon != std::string_view::npos &&
+            unit_in_cell(text::trimmed(line.substr(colon + 1))).named()) {
+            run.remark(run.file() + ": times of whole runs give none per token, and were left out");
+        }
         if (const auto drafts = number_of_any(line, {"num_drafts:", "Number of drafts:", "Number of draft proposals:"})) {
             flush_vllm(run);
             counts_.drafts = *drafts;
@@ -194,6 +204,7 @@ private:
 
     void flush_vllm(RunBuilder& run) {
         AcceptanceCounts counts = std::exchange(counts_, {});
+        const double generated = counts.drafts > 0.0 ? std::exchange(generated_, 0.0) : 0.0;
         if (counts.drafts > 0.0) {
             const long drafted = std::lround(std::clamp(counts.draft_length(), 1.0, 1e6));
             // The example prints a fixed number of positions; those behind the last draft are never reached.
@@ -207,6 +218,7 @@ private:
                 counts.reached.clear();
                 counts.drafts_with_positions = 0.0;
             }
+            run.add_undrafted_rounds(counts, generated, false);
             run.count(run.cell(0.0, run.draft_tokens_or(static_cast<int>(length))), counts);
         }
     }
@@ -356,6 +368,7 @@ private:
     }
 
     AcceptanceCounts counts_;
+    double generated_ = 0.0;  ///< tokens of vLLM's example, the first of each request among them
     bool warming_up_ = false;
     double prompt_tokens_ = 0.0, accept_length_ = 0.0;
     double task_rate_ = 0.0;  ///< of a task whose accept length is to follow

@@ -127,6 +127,15 @@ TEST_CASE("counters of a server tell the rounds of a look-up") {
     CHECK(read_as("mtp", metrics).acceptance(5).drafts == 100.0);
 }
 
+TEST_CASE("tokens of vLLM's offline example tell the rounds of a look-up") {
+    const std::string print =
+        "Total output tokens: 1200\nNumber of draft proposals: 100\nNumber of draft tokens generated: 500\n"
+        "Number of accepted tokens: 200\nBaseline (non-speculative): 215.84 s\n";
+    CHECK(read_as("ngram", print).acceptance(5).drafts == 1000.0);
+    CHECK(says(remarks_of(read_as("ngram", print)), "times of whole runs give none per token"));
+    CHECK(read_as("eagle", print).acceptance(5).drafts == 100.0);
+}
+
 TEST_CASE("a request that states its tokens tells the rounds in which it drafted nothing") {
     const std::string answer =
         R"({"usage": {"completion_tokens": 101}, "metrics": {"speculative_decoding": {"num_spec_steps": 10, "num_spec_tokens": 3,)"
