@@ -88,17 +88,20 @@ void check_draft_slots(const Json& config, const std::string& method, const Depl
         return;
     }
     const bool by_device = with_large > 0.0 || with_small > 0.0;
+    // A configuration alone does not say what its command states.
+    const bool is_whole =
+        (deployment.has_environment && !deployment.is_open) || (deployment.step_tokens && deployment.requests);
+    const char* what = by_device              ? "on some devices nothing is left"
+                       : !is_known_to(engine) ? "nothing may be left"
+                       : is_whole             ? "nothing is left"
+                                              : "unless its command says otherwise, nothing is left";
     const std::string step = deployment.step_tokens ? std::to_string(*deployment.step_tokens) : "its default (8192 or 2048)";
     const std::string requests = deployment.requests ? std::to_string(*deployment.requests) : "its default (1024 or 256)";
-    add_problem(!by_device && is_known_to(engine), "--max-num-batched-tokens",
+    add_problem(!by_device && is_whole && is_known_to(engine), "--max-num-batched-tokens",
                 fmt::format("is {}, of which vLLM keeps {:.0f} free for the drafts of each of the requests that may run, "
                             "--max-num-seqs, {}: {} and the server ends at start-up (issue 50708); give both, with more than "
                             "{:.0f} tokens for each request",
-                            step, slots, requests,
-                            by_device             ? "on some devices nothing is left"
-                            : is_known_to(engine) ? "nothing is left"
-                                                  : "nothing may be left",
-                            slots),
+                            step, slots, requests, what, slots),
                 findings);
 }
 

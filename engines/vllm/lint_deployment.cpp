@@ -9,6 +9,7 @@
 
 #include "engines/deployment_file.h"
 #include "engines/lint_caches.h"
+#include "engines/started_engine.h"
 #include "engines/vllm/parts.h"
 
 namespace treeline::engines::vllm {
@@ -137,6 +138,7 @@ Deployment deployment_of(const CommandLine& command, const Flags& flags) {
     deployment.step_tokens = flags.number({"--max-num-batched-tokens"});
     deployment.scheduled_tokens = flags.number({"--max-num-scheduled-tokens"});
     deployment.has_environment = true;
+    deployment.is_open = !open_word_of(command).empty();
     deployment.whole_experts = flags.has({"--enable-expert-parallel", "-ep"});
     const bool only_prefill = value_of(flags, {"--kv-transfer-config"}).find("kv_producer") != std::string::npos;
     deployment.eager = flags.has({"--enforce-eager"}) && !only_prefill;  // which runs no rounds

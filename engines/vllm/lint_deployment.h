@@ -14,6 +14,7 @@ struct Deployment {
     std::optional<long long> tensor_parallel;  ///< nothing = not stated
     std::optional<bool> second_runner;         ///< whether the variable asks for model runner V2; nothing = not stated
     bool has_environment = false;              ///< whatever the environment sets is in the text: a command's
+    bool is_open = false;                      ///< words of the command stand for others that are not given ("$EXTRA_ARGS")
     bool whole_experts = false;                ///< --enable-expert-parallel
     bool eager = false;
     std::string cache_format;       ///< "fp8", "auto"; empty = not stated

@@ -80,6 +80,10 @@ TEST_CASE("a step of vLLM that the slots for drafts leave no tokens") {
     CHECK(findings(serve + "16}' --max-num-seqs 137", "vllm@0.26") == "");  // 2048 - 2055, 8192 - 2055
     CHECK_THAT(notes(serve + "16}' --max-num-seqs 137", "vllm@0.26"), Catch::Contains("on some devices nothing is left"));
     CHECK_THAT(notes(serve + "16}'", "vllm@0.30"), Catch::Contains("nothing may be left"));
+    const std::string alone = for_vllm(R"("method": "dflash", "model": "d", "num_speculative_tokens": 16)");
+    CHECK(findings(alone, "vllm@0.26") == "");
+    CHECK_THAT(notes(alone, "vllm@0.26"), Catch::Contains("unless its command says otherwise"));
+    CHECK(findings(serve + "16}' $EXTRA_ARGS", "vllm@0.26") == "");
     const std::string model = R"(vllm serve m --max-num-seqs 64 --max-num-batched-tokens 256 --speculative-config
         '{"model": "d", "num_speculative_tokens": 4, "method": "draft_model")";
     CHECK(findings(model + "}'", "vllm@0.26") == "");  // one slot a request
