@@ -160,6 +160,7 @@ TEST_CASE("no device has more memory than its name says, and a driver keeps no m
         {"m3", 24},
         {"m3-pro", 36},
         {"rtx-3070-ti", 8},
+        {"rtx-3090-ti", 24},
         {"rtx-pro-4000", 24},
         {"rtx-pro-4500", 32},
         {"rtx-pro-5000", 48},

@@ -235,10 +235,13 @@ TEST_CASE("a limit is broken beyond it, not at it, and the first of them is name
     };
     CHECK_FALSE(plain(0));
     CHECK_FALSE(plain(sim::drafting_off));
-    CHECK_FALSE(broken([](Outcome& o) {
-        o.speculation = 0;
-        o.waiting = 0.9;
-    }));
+    const auto plain_waits = [&] { return broken([](Outcome& o) { o.speculation = 0; }); };
+    CHECK_FALSE(plain_waits());
+    limits.own_plain.waiting = 0.9;  // than on another cut of the devices
+    CHECK(plain_waits() == Limit::waiting);
+    limits.own_plain.first_token_there = 0.9;
+    CHECK_FALSE(plain_waits());
+    limits.own_plain = {};
     limits.memory = Bytes(50.0);
     CHECK(allowed_memory(round, 1, limits) == Bytes(50.0));
     limits.memory = Bytes(500.0);
