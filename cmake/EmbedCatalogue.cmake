@@ -27,7 +27,7 @@ function(treeline_embed_catalogue target)
   file(CONFIGURE OUTPUT ${archive}.list CONTENT "${lines}\n" @ONLY)
   list(TRANSFORM files PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE depends)
   add_custom_command(OUTPUT ${archive}
-    COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D LIST=${archive}.list -D ARCHIVE=${archive}
+    COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D LIST=${archive}.list -D ARCHIVE=${archive} -D STRIP=$<BOOL:${EMSCRIPTEN}>
             -P ${PROJECT_SOURCE_DIR}/cmake/pack_files.cmake
     DEPENDS ${depends} ${archive}.list ${PROJECT_SOURCE_DIR}/cmake/pack_files.cmake COMMENT "Packing the catalogue" VERBATIM)
   treeline_embed_file(${target} treeline_catalogue ${archive})

@@ -157,13 +157,13 @@ struct Recommendation {
     Traffic traffic;
     Objective objective = Objective::throughput;
     Limits limits;
-    std::vector<OwnPlain> own_plain;  ///< by variant: Limits::own_plain with which each was judged; empty: 1 for all
-    Traffic settled;                        ///< the traffic in batches: those at which the recommendation serves its loads
-    Capacity capacity;                      ///< of the recommended variant
-    std::vector<UnservedLoad> unserved;     ///< left out of the traffic
-    std::optional<Saturation> saturation;   ///< the traffic is a closed loop that keeps all servers full, then
-    std::optional<MostRate> most_rate;      ///< where it was asked for; the traffic is at the recommendation's rate
-    Schedule schedule;                      ///< of the recommended variant, of what its server can change between
+    std::vector<OwnPlain> own_plain;       ///< by variant: Limits::own_plain with which each was judged; empty: 1 for all
+    Traffic settled;                       ///< the traffic in batches: those at which the recommendation serves its loads
+    Capacity capacity;                     ///< of the recommended variant
+    std::vector<UnservedLoad> unserved;    ///< left out of the traffic
+    std::optional<Saturation> saturation;  ///< the traffic is a closed loop that keeps all servers full, then
+    std::optional<MostRate> most_rate;     ///< where it was asked for; the traffic is at the recommendation's rate
+    Schedule schedule;                     ///< of the recommended variant, of what its server can change between
     std::vector<TradeoffPoint> tradeoffs;
     std::vector<Exclusion> excluded;
     std::optional<FlipLength> flip;  ///< nothing where no runner-up would be better at any accept length
