@@ -1,11 +1,12 @@
 # cmake -D SOURCE=<folder> -D LIST=<file of names below it> -D ARCHIVE=<file> -P pack_files.cmake: a line "<bytes> <name>" for each file, an
-# empty line, then their bytes one after the other. No time, owner or path of this machine is in it. With -D STRIP=ON lines lose what they are
-# indented by, which JSON does not need.
+# empty line, then their bytes one after the other. No time, owner or path of this machine is in it. With -D STRIP=ON JSON loses the blanks
+# that it does not need: of indentation and behind keys.
 file(STRINGS ${LIST} names)
 function(read_into content name)
   file(READ ${SOURCE}/${name} text)
   if(STRIP)
-    string(REGEX REPLACE "\n +" "\n" text "${text}")
+    string(REGEX REPLACE "\n +" "" text "${text}")
+    string(REGEX REPLACE "([^\\])\": " "\\1\":" text "${text}")
   endif()
   set(${content} "${text}" PARENT_SCOPE)
 endfunction()

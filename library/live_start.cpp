@@ -75,8 +75,7 @@ void shorten_behind_front(Json& points, std::size_t most) {
 }
 
 /// The lines of the few drafters that reach the most.
-void keep_best_lines(Json& points) {
-    constexpr std::size_t most_lines = 3;
+void keep_best_lines(Json& points, std::size_t most_lines) {
     std::map<std::string, double> best;
     for (const Json& point : points) {
         double& of_line = best[point.value("drafter", "")];
@@ -129,7 +128,7 @@ Json written_answer(Json written, std::size_t most_rows) {
         shorten_behind_front(page["pareto"], most_rows / 2);
     }
     if (page.contains("by_draft_length")) {
-        keep_best_lines(page["by_draft_length"]);
+        keep_best_lines(page["by_draft_length"], std::min<std::size_t>(most_rows, 3));
     }
     round_numbers(written);
     return written;
@@ -156,7 +155,7 @@ std::string live_page(const sweeps::Answer& answer, const Json& question, const 
                   {"answer", nullptr},
                   {"catalogue", catalogue_json(catalogue)}};
     std::string page;
-    for (const std::size_t most_rows : {40, 20, 10, 5}) {
+    for (const std::size_t most_rows : {40, 20, 10, 5, 1}) {
         start["answer"] = written_answer(whole, most_rows);
         page = reports::render_live_page(start);
         if (page.size() <= largest_page) {
