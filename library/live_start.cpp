@@ -125,7 +125,7 @@ Json written_answer(Json written, std::size_t most_rows) {
         }
     }
     if (page.contains("pareto")) {
-        shorten_behind_front(page["pareto"], most_rows / 2);
+        shorten_behind_front(page["pareto"], std::max<std::size_t>(1, most_rows / 2));
     }
     if (page.contains("by_draft_length")) {
         keep_best_lines(page["by_draft_length"], std::min<std::size_t>(most_rows, 3));
