@@ -68,7 +68,7 @@ void describe_model(const ModelsFlags& flags) {
             throw text::InputError({flags.name + ": " + other});
         }
     }
-    if (const std::vector<std::string> drafters = requests::published_drafters(flags.common.find().models / "drafters");
+    if (const std::vector<std::string> drafters = requests::published_drafters(catalogue.models / "drafters");
         std::find(drafters.begin(), drafters.end(), flags.name) != drafters.end()) {
         throw text::InputError(
             {fmt::format("\"{}\" is a drafter, not a model: treeline models --drafters lists it with what was "

@@ -157,11 +157,13 @@ Json metrics_of(const ReportInputs& inputs, const ShownInterval& interval) {
             "Waiting", [](const Candidate& c) { return c.queued; }, "requests");
         metrics.leave_out_plain_if(found.plain.overrun);
     }
+    const std::string cut = other_cut_text(found);
     metrics.list.push_back({{"name", "Largest batch"},
                             {"value", std::floor(found.speculate ? found.capacity.drafting : found.capacity.compared)},
                             {"unit", ""},
-                            {"note", fmt::format("at context {}{}", text::short_text(found.capacity.context),
-                                                 found.speculate ? ", while drafting" : "")}});
+                            {"note", fmt::format("at context {}{}{}", text::short_text(found.capacity.context),
+                                                 found.speculate ? ", while drafting" : "",
+                                                 cut.empty() ? "" : "; plain decoding runs on another cut: " + cut)}});
     if (found.speculate) {
         metrics.list.back()["plain"] = std::floor(found.capacity.compared);
     }

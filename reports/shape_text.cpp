@@ -51,9 +51,8 @@ std::string source_in_short(const sweeps::DrafterChoice& drafter) {
 namespace {
 
 /// What was published of a head was mostly measured on short requests, and heads are mostly trained on such; empty where that
-/// is no matter. Of five drafters measured at 4,000 to 131,000 tokens an MTP module kept its accept length and the others lost
-/// 0 to 22 % of theirs (Qwen3.8-27B and Laguna-S-2.1: thc1006/qwen3.8-speculative-decoding-rtx3090, LottoLottoLotto/
-/// 4x3090-llm-benchmarks).
+/// is no matter. Between 4,000 and 131,000 tokens (data/acceptance/by_dataset_2026-11-25.json) a module of the checkpoint kept
+/// its accept length, a block drafter (Qwen3.8-27B) lost up to 5 %, another (Laguna-S-2.1) 6 to 43 %.
 std::string long_context_remark(const sweeps::DrafterChoice& drafter, double context) {
     constexpr double long_context = 32'768.0;
     const auto* head = std::get_if<sim::OneLayerDrafter>(&drafter.drafter);
@@ -67,8 +66,9 @@ std::string long_context_remark(const sweeps::DrafterChoice& drafter, double con
         return "";
     }
     return fmt::format(
-        "Acceptance is taken to be the same at {} tokens of context; heads that were trained apart lose up to a fifth of their "
-        "accept length there, and most of it where they never saw such positions.",
+        "Acceptance is taken to be the same at {} tokens of context; of two drafters of this sort that were measured so far, "
+        "one "
+        "lost up to 5 % of its accept length there and one up to 43 %.",
         text::short_text(context));
 }
 

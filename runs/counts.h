@@ -1,6 +1,7 @@
 // Counts of accepted drafts, and means of repeated measurements: what can be added up over lines, files and requests.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,6 +42,12 @@ private:
     bool counted_ = false;
     double weight_ = 0.0, sum_ = 0.0, squares_ = 0.0, times_ = 0.0;
 };
+
+/// Tokens of a round that drafted, in the mean, where all rounds yield `length` and only a share of them drafts, at most so
+/// many tokens.
+inline double length_over_drafts(double length, double hit_rate, int most_accepted) {
+    return hit_rate < 1.0 ? 1.0 + std::min(static_cast<double>(most_accepted), (length - 1.0) / hit_rate) : length;
+}
 
 /// What was drafted and accepted. The bonus token, which a verification yields whatever was accepted, never counts here.
 struct AcceptanceCounts {

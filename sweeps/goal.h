@@ -29,15 +29,16 @@ constexpr auto names_in(Objective) {
 /// as 1/τ with the accept length.
 double objective_of(const TrafficMeans& means, Objective objective);
 
-/// Plain decoding on the cut of the devices that is judged, beside the plain decoding that drafts are compared with, which may
-/// be on another cut of them. Ratios are of TTFT; 0 where requests come faster than the compared one answers them.
+/// Plain decoding on the cut of the devices that is judged, beside others. Ratios are of TTFT.
 struct OwnPlain {
-    double alone = 1.0;                ///< of a prompt read alone, where batches are stated
-    double mean = 1.0;                 ///< of means under a load
-    std::vector<double> at_points{};   ///< of the traffic, under a load; empty: 1 everywhere
-    double waiting = 0.0;              ///< share of the requests in flight that wait, less the least on any cut
-    double first_token_there = 1.0;    ///< mean TTFT under a load, over that on the cut where fewest wait
+    // Beside the plain decoding that drafts are compared with; 0 where requests come faster than that one answers them.
+    double alone = 1.0;               ///< of a prompt read alone, where batches are stated
+    double mean = 1.0;                ///< of means under a load
+    std::vector<double> at_points{};  ///< of the traffic, under a load; empty: 1 everywhere
+    // Beside that on the cut where fewest requests wait.
+    double waiting = 0.0;              ///< share of the requests in flight that wait, less that share there
     std::vector<double> waiting_at{};  ///< the same at the points of the traffic; empty: 0 everywhere
+    double first_token_there = 1.0;    ///< of means under a load
 
     [[nodiscard]] double at(std::size_t point) const { return at_points.empty() ? 1.0 : at_points[point]; }
     [[nodiscard]] double waiting_at_point(std::size_t point) const { return waiting_at.empty() ? 0.0 : waiting_at[point]; }

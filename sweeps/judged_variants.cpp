@@ -231,14 +231,16 @@ VariantOutcome judge_at_most_rate(const Judged& all, std::size_t index, const Wo
 /// with.
 void hold_to_waiting(Judged& all, std::size_t index, const Workload& workload) {
     VariantOutcome& outcome = all.outcomes[index];
-    Limits limits = workload.limits;
-    limits.own_plain = waiting_beside(all, index, workload);
-    const bool waits = limits.own_plain.waiting > limits.waiting && limits.own_plain.first_token_there >= 1.0;
-    if (outcome.candidates.empty() || !waits) {
+    if (outcome.candidates.empty()) {
         return;
     }
+    Limits limits = workload.limits;
+    limits.own_plain = waiting_beside(all, index, workload);
     const Prepared& prepared = all.prepared[index];
     const Outcome plain = outcomes_of(prepared.round, {0}, workload.traffic, workload.objective).front();
+    if (broken_limit(plain, prepared.round, limits) != Limit::waiting) {
+        return;
+    }
     outcome.candidates.clear();
     outcome.objective = plain.objective;
     outcome.broken = Limit::waiting;

@@ -21,7 +21,9 @@ constexpr double large_step = 8192.0, small_step = 2048.0, large_requests = 1024
 
 /// Pull requests 32887 and 34898 brought it. The newest source that was read keeps the positions of one request alone, and the
 /// sources of 0.29 to 0.32 were not read.
-bool keeps_for_all(const Engine& engine) { return engine.numbers() >= text::Version{0, 17} && engine.version != "0.33"; }
+bool keeps_for_all(const Engine& engine) {
+    return engine.numbers() >= text::Version{0, 17} && engine.numbers() < text::Version{0, 33};
+}
 bool is_known_to(const Engine& engine) { return keeps_for_all(engine) && engine.numbers() < text::Version{0, 29}; }
 
 /// The flags of a step that keeps as many tokens as were priced, where the defaults leave less than half of them.

@@ -121,20 +121,12 @@ ServerRow row_of(const sweeps::Answer& answer, const sweeps::Candidate& candidat
     return row;
 }
 
-/// "plain", or "plain, tensor 8" where the best plain decoding shares the model out in another way.
-std::string plain_name(const sweeps::Recommendation& found) {
-    const sweeps::VariantLabels &plain = found.variants[found.plain.variant].labels,
-                                &best = found.variants[found.candidates.front().variant].labels;
-    return plain.platform() == best.platform() ? "plain"
-           : plain.device == best.device       ? "plain, " + sim::text_of(plain.tensor_parallel, plain.parallel)
-                                               : "plain on " + plain.platform();
-}
-
 std::string figures(const sweeps::Answer& answer) {
     const sweeps::Recommendation& found = *answer.result.recommendation;
+    const std::string cut = other_cut_text(found);
     std::vector<ServerRow> rows;
     if (!found.most_rate || found.most_rate->plain > 0.0) {
-        rows.push_back(row_of(answer, found.plain, plain_name(found)));
+        rows.push_back(row_of(answer, found.plain, cut.empty() ? "plain" : "plain, " + cut));
     }
     if (found.speculate) {
         rows.push_back(row_of(answer, found.candidates.front(), "recommended"));

@@ -53,6 +53,10 @@ std::string plain_time_text(const sweeps::Answer& answer);
 /// length to be known.
 std::string flip_text(const sweeps::Recommendation& found);
 
+/// "tensor 8": how the plain decoding that gains are over shares the model out, where the recommendation does otherwise; else
+/// empty.
+std::string other_cut_text(const sweeps::Recommendation& found);
+
 /// "The largest batch at context 725 is 613 without a drafter, 586 with it in memory, and 576 with its drafts."
 std::string largest_batches_text(const sweeps::Recommendation& found);
 

@@ -273,6 +273,13 @@ std::string flip_text(const sweeps::Recommendation& found) {
                        text::fixed_text(best.accept_length, 2), text_of(found.variants[found.flip->variant], found.variants));
 }
 
+std::string other_cut_text(const sweeps::Recommendation& found) {
+    const sweeps::VariantLabels& plain = found.variants[found.plain.variant].labels;
+    return plain.platform() == found.variants[found.candidates.front().variant].labels.platform()
+               ? ""
+               : sim::text_of(plain.tensor_parallel, plain.parallel);
+}
+
 std::string largest_batches_text(const sweeps::Recommendation& found) {
     const sweeps::Capacity& capacity = found.capacity;
     const std::string plain = fmt::format("The largest batch at context {} is {:.0f} without a drafter",

@@ -76,8 +76,7 @@ sim::MeasuredAcceptance row_of(const Cells& alike, const runs::RunCell& draft, d
     if (!counts.known()) {
         row.accept_length = mean_of(alike, [](const runs::RunCell& cell) { return cell.stated_length; });
     } else if (row.per_position.empty()) {
-        row.accept_length =
-            1.0 + std::min(static_cast<double>(draft.most_accepted()), (counts.accept_length() - 1.0) / hit_rate);
+        row.accept_length = runs::length_over_drafts(counts.accept_length(), hit_rate, draft.most_accepted());
     }
     for (double& rate : row.per_position) {
         rate = std::min(1.0, rate / hit_rate);

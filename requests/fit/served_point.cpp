@@ -1,10 +1,9 @@
 #include "requests/fit/served_point.h"
 
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 #include "requests/setup_reader.h"
+#include "runs/counts.h"
 
 namespace treeline::requests {
 namespace {
@@ -27,7 +26,7 @@ double over_drafts(double length, const calibrate::ServingRow& row, nlohmann::or
     if (!drafter.contains("hit_rate")) {
         drafter["hit_rate"] = row.hit_rate;
     }
-    return 1.0 + std::min(static_cast<double>(row.draft_tokens), (length - 1.0) / row.hit_rate);
+    return runs::length_over_drafts(length, row.hit_rate, row.draft_tokens);
 }
 
 nlohmann::ordered_json served_json(const calibrate::ServingRow& row, nlohmann::ordered_json point) {
