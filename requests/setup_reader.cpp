@@ -173,8 +173,9 @@ std::string device_problem(const sim::Device& device, const std::string& word, c
                : "";
 }
 
-/// The stack that is named, or the engine's own, or the device's default; and the engine that is asked for.
-void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& platform) {
+/// The stack that is named, or the engine's own, or the device's default; and the engine that is asked for. That it does not run
+/// on the device is a problem, or among several devices the reason in `why_not`.
+void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& platform, std::string* why_not) {
     const bool stack_named = at.has(platform_keys::stack);
     const std::string asked = read(at, platform_keys::engine), word = engine_word(asked);
     const auto& known = platform_keys::engine_words;
@@ -208,7 +209,9 @@ void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& pla
     // A device's own stack is taken on trust but for a CPU, which would get a GPU's host times.
     const bool matters = asks || stack_named || platform.device.kind == sim::DeviceKind::cpu;
     if (const std::string problem = matters ? device_problem(platform.device, asks ? word : own, *stack) : "";
-        !problem.empty()) {
+        !problem.empty() && why_not != nullptr) {
+        *why_not = fmt::format("{} does not run there: {}", asks ? word : stack->name, problem);
+    } else if (!problem.empty()) {
         at.problem(asks ? platform_keys::engine.key : platform_keys::stack.key,
                    fmt::format("is {}, but {}", asks ? word : stack->name, problem));
     }
@@ -230,8 +233,8 @@ void read_power_limit(json::Reader& at, sim::Device& device) {
     device = sim::under_power_limit(std::move(device), limit);
 }
 
-/// All of a platform but how its devices share the model.
-sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
+/// All of a platform but how its devices share the model; `why_not` is that of read_stack().
+sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions, std::string* why_not = nullptr) {
     sim::Platform platform;
     if (const sim::Platform* hardware = descriptions.hardware(at, platform_keys::device)) {
         platform = *hardware;
@@ -239,7 +242,7 @@ sim::Platform read_one_device(json::Reader& at, Descriptions& descriptions) {
     if (platform.accelerator) {
         refuse_software(at, platform);
     } else {
-        read_stack(at, descriptions, platform);
+        read_stack(at, descriptions, platform, why_not);
     }
     platform.interconnect = read(at, platform_keys::interconnect);
     if (at.has(platform_keys::price)) {
@@ -285,7 +288,12 @@ sim::Platform read_platform(json::Reader at, Descriptions& descriptions) {
 
 std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descriptions, const sim::Model& target,
                                           std::vector<sweeps::Exclusion>* excluded) {
-    sim::Platform platform = read_one_device(at, descriptions);
+    std::string why_not;
+    sim::Platform platform = read_one_device(at, descriptions, excluded != nullptr ? &why_not : nullptr);
+    if (!why_not.empty()) {
+        excluded->push_back({platform.device.name, why_not, sweeps::Exclusion::no_variant});
+        return {};
+    }
     std::vector<sim::Platform> platforms;
     if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
         platforms = read_cuts(at, platform, target, excluded);

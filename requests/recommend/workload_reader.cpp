@@ -212,7 +212,7 @@ std::vector<sim::Platform> read_platforms_of(json::Reader& root, Descriptions& d
         }
     }
     if (platforms.empty() && !excluded.empty()) {
-        root.problem(workload_keys::platforms, fmt::format("no device has a cut of {}: {}: {}", target.name,
+        root.problem(workload_keys::platforms, fmt::format("no device can run {}: {}: {}", target.name,
                                                            excluded.front().label, excluded.front().reason));
     }
     return platforms;

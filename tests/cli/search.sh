@@ -47,19 +47,24 @@ below "$took" 20 || fail "a search takes $took s"
 
 # Any of these devices, up to 8 of each, every cut, with three drafters of up to 8 tokens: in less than a second.
 checks=$((checks + 1))
-devices=h100-sxm,h200,b200,a100-sxm-80,l40s,rtx-4090,mi300x,m4-max
+devices=h100-sxm,h200,b200,a100-sxm-80,l40s,rtx-4090,mi300x,jetson-agx-thor
 any="--target llama-3.1-70b --device $devices --gpus up-to-8 --stack vllm --drafter eagle3 --acceptance 0.7 --drafter ngram --acceptance 0.3 --drafter llama-3.2-1b --acceptance 0.65 --draft-tokens 1-8 --batch 1,8,32 --context 4000"
 took=$(seconds "$TREELINE" recommend $any --format json)
 [ "$("$JSON_GET" timed.txt /format)" = treeline-recommendation ] || fail "any of these devices: $(head -c 400 timed.err)"
 variants=$(grep -c '"label"' timed.txt)
 echo "8 devices, up to 8 of each: $took s of processor time; $variants candidates and exclusions named"
 below "$took" 1 || fail "a recommendation over any of these devices takes $took s"
-grep -q '2x to 8x m4-max' timed.txt || fail "numbers of devices without a cut are not named"
-grep -q 'm4-max has no interconnect' timed.txt || fail "why numbers of devices are left out is not said"
+grep -q '2x to 8x jetson-agx-thor' timed.txt || fail "numbers of devices without a cut are not named"
+grep -q 'jetson-agx-thor has no interconnect' timed.txt || fail "why numbers of devices are left out is not said"
 expect 0 'Excluded: eagle3 on b200: with 5 drafts it would gain' recommend --explain candidates $any  # the best of them first
 expect 0 'Excluded: [^:]* on h100-sxm: with [0-9]+ drafts it needs [0-9.]+ GB of memory per device' recommend --explain candidates $any
-expect 2 'is 4: no cut that vllm-[0-9.]+ offers shares llama-3.1-70b among so many m4-max' recommend $(echo "$any" | sed "s/$devices/m4-max/; s/up-to-8/4/")
+expect 2 'is 4: no cut that vllm-[0-9.]+ offers shares llama-3.1-70b among so many jetson-agx-thor' recommend $(echo "$any" | sed "s/$devices/jetson-agx-thor/; s/up-to-8/4/")
 expect 2 'up_to' recommend $(echo "$any" | sed 's/up-to-8/up-to-none/')
+# Among several devices, those that the engine does not run on are left out with the reason; where none is left, it is a problem.
+some="--target qwen3-8b --stack tensorrt-llm --drafter ngram --acceptance 0.3"
+expect 0 'on l40s.*Excluded: m4-max: tensorrt-llm-[0-9.]+ does not run there: .*Metal' recommend $some --device m4-max,l40s --explain candidates
+expect 2 'no device can run qwen3-8b: m4-max: tensorrt-llm-[0-9.]+ does not run there' recommend $some --device m4-max,mi300x
+expect 2 '[-][-]stack: is tensorrt-llm-[0-9.]+, but ' recommend $some --device m4-max
 
 # A store of recommendations.
 checks=$((checks + 1))

@@ -196,7 +196,7 @@ TEST_CASE("up to so many devices of each kind: cuts of every number, and reasons
     const auto none = problems(
         of(R"([{"device": "m4-max", "gpus": 4}, {"device": "rtx-4090", "gpus": 7, "pipeline_parallel": 1}])"), workload_in);
     REQUIRE(none.size() == 1);
-    CHECK(none.front().find("platforms: no device has a cut of llama-3.1-70b: 4x m4-max: ") != std::string::npos);
+    CHECK(none.front().find("platforms: no device can run llama-3.1-70b: 4x m4-max: ") != std::string::npos);
     CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"up_to": 0}}])"), workload_in).front().find("up_to") !=
           std::string::npos);
     CHECK(problems(of(R"([{"device": "h100-sxm", "gpus": {"upto": 8}}])"), workload_in).front().find("gpus") !=
