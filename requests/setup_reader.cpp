@@ -173,8 +173,8 @@ std::string device_problem(const sim::Device& device, const std::string& word, c
                : "";
 }
 
-/// The stack that is named, or the engine's own, or the device's default; and the engine that is asked for. That it does not run
-/// on the device is a problem, or among several devices the reason in `why_not`.
+/// The stack that is named, or the engine's own, or the device's default; and the engine that is asked for. That it does not
+/// run on the device is a problem, or among several devices the reason in `why_not`.
 void read_stack(json::Reader& at, Descriptions& descriptions, sim::Platform& platform, std::string* why_not) {
     const bool stack_named = at.has(platform_keys::stack);
     const std::string asked = read(at, platform_keys::engine), word = engine_word(asked);

@@ -23,9 +23,28 @@ double objective_of(const TrafficMeans& means, Objective objective) {
 
 namespace {
 
-/// More wait for a place than are allowed, and the first token comes no sooner: a queue may be longer and yet faster.
-bool waits_too_long(double waiting, double first_token_growth, const Limits& limits) {
-    return waiting > limits.waiting && first_token_growth >= 1.0;
+/// The growth of a mean TTFT that is allowed beside a plain decoding, whose TTFT is the own cut's over `own`, and which decodes
+/// an answer in `slower` of its TTFTs less than that. `waiting`: more than there; `saved`: Outcome::saved.
+double allowed_growth(double waiting, std::optional<double> saved, double own, double slower, const Limits& limits) {
+    const double there = limits.first_token_of_saved * (waiting > 0.0 && saved ? *saved * own - slower : 0.0);
+    return there > 0.0 ? std::max(limits.first_token_growth, 1.0 + there) : limits.first_token_growth;
+}
+
+/// More wait for a place than are allowed, and the first token comes no sooner than it must: a queue may be longer and yet
+/// faster. `growth` is over plain decoding on the same cut of the devices.
+bool waits_too_long(double waiting, double growth, std::optional<double> saved, bool stated, const Limits& limits) {
+    const OwnPlain& own = limits.own_plain;
+    const double there = growth * own.first_token_there;
+    const bool soon = stated
+                          ? there < 1.0
+                          : saved && there <= allowed_growth(waiting, saved, own.first_token_there, own.slower_there, limits);
+    return waiting > limits.waiting && !soon;
+}
+
+/// Outcome::saved of two estimates of means.
+template <class Times>
+double saved_by(const sim::CompiledRound& round, const Times& plain, const Times& drafting) {
+    return (plain.time_per_token - drafting.time_per_token) * round.output_tokens / plain.first_token;
 }
 
 /// Points that arrive faster than they can be served have no steady state: what a plan serves at most, over all points.
@@ -79,15 +98,18 @@ std::optional<Limit> broken_at(const sim::CompiledRound& round, int speculation,
     }
     const double beside = waiting_share(plain.loads[point].batch, plain.loads[point].queued);
     const bool by_batch = traffic.kind == LoadKind::batch;
-    const double growth = by_batch ? 1.0 : estimate.first_token / plain.estimates[point].first_token;
+    const sim::RoundEstimate& without = plain.estimates[point];
+    const double own = limits.own_plain.at(point);
+    const double growth = by_batch ? 1.0 : estimate.first_token / without.first_token;
+    const std::optional<double> saved = by_batch ? std::nullopt : std::optional(saved_by(round, without, estimate));
     if (!by_batch && limits.time_to_first_token && estimate.first_token > *limits.time_to_first_token) {
         return Limit::time_to_first_token;
     }
     const double waiting = waiting_share(load.batch, load.queued) - beside + limits.own_plain.waiting_at_point(point);
-    if (waits_too_long(waiting, growth * limits.own_plain.first_token_there, limits)) {
+    if (waits_too_long(waiting, growth, saved, limits.waiting_stated, limits)) {
         return Limit::waiting;
     }
-    const bool grows = growth * limits.own_plain.at(point) > limits.first_token_growth;
+    const bool grows = growth * own > allowed_growth(waiting, saved, own, limits.own_plain.slower, limits);
     return grows ? std::optional(Limit::first_token_growth) : std::nullopt;
 }
 
@@ -164,6 +186,9 @@ std::vector<Outcome> outcomes_of(const sim::CompiledRound& round, std::span<cons
                                : objective_of(plain, objective) / outcome.objective;
         outcome.speedup = plain.time_per_token / outcome.means.time_per_token;
         outcome.first_token_growth = traffic.kind == LoadKind::batch ? 1.0 : outcome.means.first_token / plain.first_token;
+        if (traffic.kind != LoadKind::batch) {
+            outcome.saved = saved_by(round, plain, outcome.means);
+        }
         outcome.waiting =
             waiting_of(traffic, keeps_states(round, plans[i].speculation), std::span(loads).subspan(first, points),
                        std::span(loads).first(points), outcome.means, plain);
@@ -292,6 +317,11 @@ Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Lim
     return limits.memory ? std::min(*limits.memory, capacity) : capacity;
 }
 
+double allowed_first_token_growth(const Outcome& outcome, const Limits& limits) {
+    return allowed_growth(outcome.waiting + limits.own_plain.waiting, outcome.saved, limits.own_plain.mean,
+                          limits.own_plain.slower, limits);
+}
+
 std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRound& round, const Limits& limits) {
     if (!outcome.problem.empty()) {
         return Limit::load;
@@ -302,14 +332,14 @@ std::optional<Limit> broken_limit(const Outcome& outcome, const sim::CompiledRou
     if (limits.time_per_token && outcome.means.worst_time_per_token > *limits.time_per_token) {
         return Limit::time_per_token;
     }
-    if (waits_too_long(outcome.waiting + limits.own_plain.waiting,
-                       outcome.first_token_growth * limits.own_plain.first_token_there, limits)) {
+    if (waits_too_long(outcome.waiting + limits.own_plain.waiting, outcome.first_token_growth, outcome.saved,
+                       limits.waiting_stated || outcome.speculation == 0, limits)) {
         return Limit::waiting;
     }
     if (outcome.speculation == 0) {
         return std::nullopt;
     }
-    if (outcome.first_token_growth * limits.own_plain.mean > limits.first_token_growth) {
+    if (outcome.first_token_growth * limits.own_plain.mean > allowed_first_token_growth(outcome, limits)) {
         return Limit::first_token_growth;
     }
     if (outcome.speculation != sim::drafting_off && outcome.gain < limits.minimum_gain) {

@@ -35,10 +35,12 @@ struct OwnPlain {
     double alone = 1.0;               ///< of a prompt read alone, where batches are stated
     double mean = 1.0;                ///< of means under a load
     std::vector<double> at_points{};  ///< of the traffic, under a load; empty: 1 everywhere
+    double slower = 0.0;              ///< decoding of an answer here less that there, under a load, in mean TTFTs there
     // Beside that on the cut where fewest requests wait.
     double waiting = 0.0;              ///< share of the requests in flight that wait, less that share there
     std::vector<double> waiting_at{};  ///< the same at the points of the traffic; empty: 0 everywhere
     double first_token_there = 1.0;    ///< of means under a load
+    double slower_there = 0.0;         ///< `slower`, beside that one
 
     [[nodiscard]] double at(std::size_t point) const { return at_points.empty() ? 1.0 : at_points[point]; }
     [[nodiscard]] double waiting_at_point(std::size_t point) const { return waiting_at.empty() ? 0.0 : waiting_at[point]; }
@@ -52,10 +54,16 @@ struct Limits {
     /// Of what drafts, against the best plain decoding on the same devices and stack (by `own_plain`) under the same load: a
     /// user has to ask for longer waits.
     double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
+    /// Or, where more requests wait for a place, so much of the time that decoding of an answer saves, if that is more: one
+    /// that waits half a second is no loss where its last token comes five seconds sooner. Nothing where the growth is stated.
+    /// A judgement, not measured.
+    double first_token_of_saved = 0.25;
     /// Share of the requests in flight that wait for a place, less the least share of plain decoding on any cut of the same
-    /// devices (where latency is the objective, on any of the devices); more where the mean TTFT, which counts that wait, is
-    /// shorter than that of plain decoding all the same. Plain decoding is held to it, too.
+    /// devices (where latency is the objective, on any of the devices). Under a load, the mean TTFT counts that wait: more may
+    /// wait where it keeps its own limit beside that plain decoding all the same or, if this share is stated, where it is
+    /// shorter than there. Plain decoding is held to it, too, as if it were stated.
     double waiting = 0.05;
+    bool waiting_stated = false;
     OwnPlain own_plain = {};  ///< of the variant that is judged
 };
 
@@ -91,6 +99,9 @@ struct Outcome {
     bool gain_of_capacity = false;    ///< the latter
     double speedup = 1.0;             ///< mean TPOT of plain decoding / mean TPOT
     double first_token_growth = 1.0;  ///< mean TTFT / that of plain decoding; 1 for decoding alone
+    /// Time that decoding of an answer saves against plain decoding, in mean TTFTs of plain decoding; nothing where batches are
+    /// stated, whose first tokens wait for nobody.
+    std::optional<double> saved = {};
     /// Share of the requests in flight that wait, less that share in plain decoding. Where sequences keep room for states, so
     /// that drafting nothing frees none: the least at one of several batches, which are questions about each of them.
     double waiting = 0.0;
@@ -146,6 +157,9 @@ private:
     };
     std::map<int, std::vector<AtLoad>> loads_;  ///< by speculation
 };
+
+/// Mean TTFT / that of the plain decoding that is compared with, at most, under a load.
+double allowed_first_token_growth(const Outcome& outcome, const Limits& limits);
 
 /// What the engine may take of a device for this speculation, or what the limits leave of it.
 Bytes allowed_memory(const sim::CompiledRound& round, int speculation, const Limits& limits);

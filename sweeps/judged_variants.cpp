@@ -75,7 +75,8 @@ std::string memory_sentence(Bytes needed, Bytes allowed) {
 }
 
 std::string growth_sentence(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
-    const Apart text = digits_apart(first_token_growth_of(prepared, outcome, limits), limits.first_token_growth);
+    const Apart text =
+        digits_apart(first_token_growth_of(prepared, outcome, limits), allowed_first_token_growth(outcome, limits));
     return would_gain(outcome) +
            fmt::format("makes the TTFT {} times that of plain decoding; --ttft-growth allows {}", text.figure, text.limit);
 }
@@ -274,7 +275,8 @@ std::optional<Limit> limit_of(const Outcome& outcome, const Prepared& prepared, 
     if (limits.time_to_first_token && first_token_of(prepared, outcome) > *limits.time_to_first_token) {
         return Limit::time_to_first_token;
     }
-    const bool grows = outcome.speculation != 0 && first_token_growth_of(prepared, outcome, limits) > limits.first_token_growth;
+    const bool grows = outcome.speculation != 0 &&
+                       first_token_growth_of(prepared, outcome, limits) > allowed_first_token_growth(outcome, limits);
     return grows ? Limit::first_token_growth : broken;
 }
 

@@ -48,6 +48,14 @@ double ratio(Seconds own, Seconds other) {
     return known ? own / other : 1.0;
 }
 
+/// OwnPlain::slower of plain decoding beside another; 0 where either is overrun.
+double slower_than(const Judged& all, const Candidate& own, const Candidate& other) {
+    if (other.first_token <= Seconds(0.0) || own.overrun || other.overrun) {
+        return 0.0;
+    }
+    return (own.time_per_token - other.time_per_token) * all.prepared[own.variant].round.output_tokens / other.first_token;
+}
+
 /// Of the cuts of a variant's devices, the one on which fewest requests wait in plain decoding: they need not wait longer.
 /// Where latency is asked for, of all devices. `own` where no fewer wait elsewhere.
 std::size_t least_waiting(const Judged& all, std::size_t own, Objective objective) {
@@ -105,6 +113,7 @@ OwnPlain waiting_beside(const Judged& all, std::size_t variant, const Workload& 
     result.waiting_at.pop_back();
     if (workload.traffic.kind != LoadKind::batch) {
         result.first_token_there = ratio(own->first_token, all.plain[least]->first_token);
+        result.slower_there = slower_than(all, *own, *all.plain[least]);
     }
     return result;
 }
@@ -141,6 +150,7 @@ OwnPlain own_plain_of(const Judged& all, std::size_t variant, const Workload& wo
     }
     // Nothing is slow beside a first token that never comes.
     result.mean = beside->overrun ? 0.0 : ratio(own->first_token, beside->first_token);
+    result.slower = slower_than(all, *own, *beside);
     const std::vector<Seconds> on_cut = first_tokens_of(of_cut.round, 0, traffic),
                                there = first_tokens_of(compared.round, 0, traffic);
     for (std::size_t i = 0; i < traffic.points.size(); ++i) {

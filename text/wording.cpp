@@ -112,7 +112,7 @@ std::string other_names(const std::string& word, const std::vector<std::string>&
     return (meant.empty() ? "; `" : "; did you mean " + listed(meant, "or") + "? `") + std::string(command) + "` lists all";
 }
 
-std::string shortened(std::string text, std::size_t longest) {
+std::string shortened(const std::string& text, std::size_t longest) {
     return text.size() <= longest ? text : std::string(head(text, longest)) + "...";
 }
 

@@ -9,7 +9,7 @@
 namespace treeline::text {
 
 /// Cuts to at most `longest` bytes, between characters.
-std::string shortened(std::string text, std::size_t longest);
+std::string shortened(const std::string& text, std::size_t longest);
 
 /// "a, b or c"; long lists end in dots.
 std::string listed(const std::vector<std::string>& words, std::string_view last_separator);

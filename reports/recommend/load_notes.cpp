@@ -67,6 +67,17 @@ std::string capped_note(const sweeps::Recommendation& found) {
     return fmt::format("At once run {}, and the others wait: {}.", text::listed(capped, "and"), held);
 }
 
+/// First tokens that come later than the limit on them alone allows, since answers end sooner (Limits::first_token_of_saved).
+std::string later_first_token_note(const sweeps::Recommendation& found) {
+    const sweeps::Candidate& best = found.candidates.front();
+    const bool comparable = found.speculate && !waits_for_ever(found, best) && !found.plain.overrun;
+    if (!comparable || best.time_to_first_token <= found.plain.time_to_first_token * found.limits.first_token_growth) {
+        return "";
+    }
+    return fmt::format("First tokens may come so late because answers end sooner all the same (--ttft-growth {} forbids it).",
+                       text::short_text(found.limits.first_token_growth));
+}
+
 std::string saturation_note(const sweeps::Saturation& saturation) {
     std::string note = fmt::format(
         "{} requests/s are more than this can serve: plain decoding serves {}, the recommended configuration {}; the answer "
@@ -101,6 +112,9 @@ std::vector<std::string> load_notes(const sweeps::Recommendation& found, sweeps:
     }
     if (!off.empty()) {
         notes.push_back(fmt::format("Nothing is drafted at {}: {}.", text::listed(off, "and"), off_text(found)));
+    }
+    if (std::string note = later_first_token_note(found); !note.empty()) {
+        notes.push_back(std::move(note));
     }
     if (std::string note = capped_note(found); !note.empty()) {
         notes.push_back(std::move(note));

@@ -58,9 +58,10 @@ std::string later_first_token(const sweeps::Candidate& best, const sweeps::Candi
     if (!known || best.time_to_first_token <= std::max(much * plain.time_to_first_token, plain.time_to_first_token + noticed)) {
         return "";
     }
-    return fmt::format(", but the first token comes after {} instead of {}{}", text_of(best.time_to_first_token),
-                       text_of(plain.time_to_first_token),
-                       best.queued >= 0.5 ? fmt::format(", with {:.0f} requests waiting", best.queued) : "");
+    return fmt::format(
+        ", but the first token comes after {} instead of {}{}", text_of(best.time_to_first_token),
+        text_of(plain.time_to_first_token),
+        best.queued >= 0.5 ? fmt::format(", with {:.0f} request{} waiting", best.queued, best.queued < 1.5 ? "" : "s") : "");
 }
 
 /// What of a load that is too large is served, after `before`: "of 40 requests/s it serves 5.95 instead of 3.70".

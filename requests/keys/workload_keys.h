@@ -99,14 +99,16 @@ inline constexpr NumberKey memory_gb{"memory_gb", "GB", 1e-3, 1e6, {}, "peak mem
 inline constexpr NumberKey minimum_gain{
     "minimum_gain", "", 1e-3, 1e3, 1.0, "gain in the objective below which plain decoding is preferred"};
 
-inline constexpr NumberKey ttft_growth{"ttft_growth",
-                                       "",
-                                       1.0,
-                                       1e6,
-                                       2.0,
-                                       "TTFT of what drafts over that of plain decoding, at most",
-                                       {},
-                                       "; raise it to allow longer waits"};
+inline constexpr NumberKey ttft_growth{
+    "ttft_growth",
+    "",
+    1.0,
+    1e6,
+    2.0,
+    "TTFT of what drafts over that of plain decoding, at most",
+    {},
+    ". Where it is not stated, requests may wait for a quarter of what decoding of an answer saves, if "
+    "that is more; raise it to allow longer waits"};
 inline constexpr NumberKey waiting{
     "waiting",
     "",
@@ -116,7 +118,8 @@ inline constexpr NumberKey waiting{
     "share of the requests in flight that may wait for a place and need not",
     {},
     ": because of the drafter, whose memory is missing for others, or of a cut of the devices that holds fewer than "
-    "another. More may wait where TTFT, which counts the wait, is shorter than without the drafter; 1 allows any queue"};
+    "another. Under a load more may wait where TTFT, which counts the wait, keeps its own limit (where this is stated: is "
+    "shorter than without the drafter); 1 allows any queue"};
 
 inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain, ttft_growth, waiting); }
 

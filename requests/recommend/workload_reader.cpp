@@ -133,7 +133,11 @@ sweeps::Limits read_limits(json::Reader& root) {
     }
     limits.minimum_gain = read(*at, limit_keys::minimum_gain);
     limits.first_token_growth = read(*at, limit_keys::ttft_growth);
+    if (at->has(limit_keys::ttft_growth)) {
+        limits.first_token_of_saved = 0.0;
+    }
     limits.waiting = read(*at, limit_keys::waiting);
+    limits.waiting_stated = at->has(limit_keys::waiting);
     at->finish();
     return limits;
 }

@@ -83,6 +83,14 @@ expect 0 'plain decoding at this +load.*waiting +largest batch' recommend --targ
 full="--target qwen3.5-4b --device h100-sxm --stack vllm --drafter mtp --acceptance 0.9,0.8,0.7 --draft-tokens 3 --concurrency 300 --prompt 1000 --output-tokens 1000"
 expect 0 'without a drafter.*the requests would wait for a place .--waiting [0-9.]+ allows that' recommend $full
 grep -q '[Ss]peculation pays' out.txt && fail "speculation is said to pay, and not recommended"
+# One client more at a full server turns no verdict over: it waits for half a second, and answers end sooner by seconds.
+one="--target qwen3.5-27b --device h100-sxm --stack sglang --drafter mtp --prompt 2000 --output-tokens 500"
+for clients in 15 16 17 18 20 32; do
+    expect 0 'drafting 3 tokens: 1\.[4-7][0-9]x the' recommend $one --concurrency $clients
+done
+expect 0 'but the first token +comes after 9[0-9]+ ms instead of 4[0-9]+ ms, with 1 request waiting.*may come so late because answers end sooner' recommend $one --concurrency 16
+expect 0 'without a drafter.*the requests +would wait for a place .--waiting 0\.07[0-9]* allows' recommend $one --concurrency 16 --waiting 0.05
+expect 0 'without a drafter.*TTFT would be 2\.1[0-9]x as long .--ttft-growth 3 +allows' recommend $one --concurrency 16 --ttft-growth 2 --waiting 0.1
 expect 0 'Run qwen3.5-4b on h100-sxm with mtp' recommend $full --waiting 1 --ttft-growth 10000 --minimum-gain 0.01
 
 # 7. Flags of the engine that was priced; what it cannot express is refused.

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "runs/own_file.h"
 #include "runs/run.h"
 #include "source_folder.h"
 #include "text/input_error.h"

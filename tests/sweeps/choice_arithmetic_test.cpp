@@ -210,6 +210,7 @@ TEST_CASE("a limit is broken beyond it, not at it, and the first of them is name
     Limits limits;
     limits.time_per_token = Seconds(2.0);
     limits.waiting = 0.5;
+    limits.waiting_stated = true;
     const auto broken = [&](auto change) { return broken_limit(outcome_with(change), round, limits); };
     CHECK_FALSE(broken([](Outcome&) {}));
     CHECK(broken([](Outcome& o) { o.problem = "no"; }) == Limit::load);

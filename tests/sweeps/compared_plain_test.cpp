@@ -99,6 +99,11 @@ TEST_CASE("the first token on a cut beside that of the plain decoding compared w
     const OwnPlain loaded = own_plain_of(all, 2, loads(LoadKind::concurrency));
     CHECK(loaded.alone == 1.0);
     CHECK(loaded.mean == 4.5);
+    CHECK(loaded.slower == 0.0);
+    all.plain[0]->time_per_token = Seconds(0.5);
+    all.plain[1]->time_per_token = Seconds(0.25);
+    const double tokens = all.prepared[0].round.output_tokens;
+    CHECK(own_plain_of(all, 2, loads(LoadKind::concurrency)).slower == Approx(0.25 * tokens / 2.0));
     // Prompts take no time to read, so that the first token comes with the first step: after 11 and 6 s, 15 and 10 s.
     REQUIRE(loaded.at_points.size() == 2);
     CHECK(loaded.at(0) == Approx(11.0 / 6.0));
@@ -135,6 +140,8 @@ TEST_CASE("a cut of the devices is judged beside the one on which fewest request
     all.plain_waiting[1] = {0.0, 0.2, 0.1};
     all.plain[0]->first_token = Seconds(9.0);
     all.plain[1]->first_token = Seconds(2.0);
+    all.plain[0]->time_per_token = Seconds(0.5);
+    all.plain[1]->time_per_token = Seconds(0.25);
     Workload workload = loads(LoadKind::concurrency);
     const auto check_longer = [&] {
         const OwnPlain longer = own_plain_of(all, 2, workload);
@@ -142,6 +149,7 @@ TEST_CASE("a cut of the devices is judged beside the one on which fewest request
         CHECK(longer.waiting_at_point(0) == Approx(0.5));
         CHECK(longer.waiting_at_point(1) == Approx(0.4));
         CHECK(longer.first_token_there == 4.5);
+        CHECK(longer.slower_there == Approx(0.25 * all.prepared[0].round.output_tokens / 2.0));
     };
     const auto check_alone = [&](std::size_t variant) {
         const OwnPlain alone = own_plain_of(all, variant, workload);

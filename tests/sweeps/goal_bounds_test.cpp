@@ -30,6 +30,7 @@ Traffic loads_of(LoadKind kind, const std::vector<WeightedValue>& loads) {
 Limits without_growth() {
     Limits limits;
     limits.first_token_growth = limits.waiting = sim::unlimited;
+    limits.first_token_of_saved = 0.0;
     return limits;
 }
 
@@ -72,6 +73,79 @@ TEST_CASE("at a load the growth of the first token is over the plain decoding th
     CHECK(broken(0.5, 0.499 * growth) == Limit::first_token_growth);
     CHECK_FALSE(broken(2.0, 2.0 * growth));
     CHECK(broken(2.0, 1.999 * growth) == Limit::first_token_growth);
+}
+
+TEST_CASE("a first token may come later by a share of what decoding of the answer saves") {
+    const sim::CompiledRound round = with_answers();
+    Outcome outcome;
+    outcome.speculation = 1;
+    outcome.gain = 1.5;
+    outcome.first_token_growth = 3.0;
+    outcome.waiting = 0.01;
+    outcome.saved = 8.0;  // a quarter are two TTFTs
+    Limits limits;
+    const auto broken = [&] { return broken_limit(outcome, round, limits); };
+    CHECK_FALSE(broken());
+    outcome.saved = 7.9;
+    CHECK(broken() == Limit::first_token_growth);
+    outcome.first_token_growth = 2.0;  // as much as is allowed whatever is saved
+    outcome.saved = -1.0;
+    CHECK_FALSE(broken());
+    outcome.first_token_growth = 3.0;
+    outcome.saved = 8.0;
+    limits.first_token_of_saved = 0.0;
+    CHECK(broken() == Limit::first_token_growth);
+    limits.first_token_of_saved = 0.25;
+    outcome.waiting = 0.0;  // late for other reasons than that others come first
+    CHECK(broken() == Limit::first_token_growth);
+    outcome.waiting = 0.01;
+    // Beside plain decoding of another cut, whose first tokens take half as long and whose answers take eight TTFTs less.
+    limits.own_plain.mean = 2.0;
+    limits.own_plain.slower = 8.0;
+    CHECK(allowed_first_token_growth(outcome, limits) == Approx(1.0 + 0.25 * (16.0 - 8.0)));
+    CHECK(broken() == Limit::first_token_growth);
+    outcome.first_token_growth = 1.5;
+    CHECK_FALSE(broken());
+}
+
+TEST_CASE("more may wait under a load whose first tokens come in time, unless a share is stated") {
+    const sim::CompiledRound round = with_answers();
+    Outcome outcome;
+    outcome.speculation = 1;
+    outcome.gain = 1.5;
+    outcome.waiting = 0.2;
+    outcome.first_token_growth = 1.5;
+    outcome.saved = 0.0;
+    Limits limits;
+    const auto broken = [&] { return broken_limit(outcome, round, limits); };
+    CHECK_FALSE(broken());
+    outcome.first_token_growth = 2.1;
+    CHECK(broken() == Limit::waiting);
+    outcome.first_token_growth = 1.5;
+    // Beside the cut on which fewest wait, too: its first tokens take half as long.
+    limits.own_plain.first_token_there = 2.0;
+    CHECK(broken() == Limit::waiting);
+    outcome.saved = 4.0;
+    CHECK_FALSE(broken());  // 3 of 1 + 8 / 4 TTFTs there
+    limits.own_plain.slower_there = 0.1;
+    CHECK(broken() == Limit::waiting);
+    limits.own_plain = {};
+    outcome.saved = 0.0;
+    limits.waiting_stated = true;
+    CHECK(broken() == Limit::waiting);
+    outcome.first_token_growth = 0.9;
+    CHECK_FALSE(broken());
+    limits.own_plain.first_token_there = 1.2;
+    CHECK(broken() == Limit::waiting);
+    limits = {};
+    outcome.first_token_growth = 1.5;
+    outcome.speculation = 0;  // a cut of the devices on which others would not wait
+    CHECK(broken() == Limit::waiting);
+    outcome.speculation = 1;
+    outcome.saved.reset();  // batches, whose first tokens wait for nobody
+    CHECK(broken() == Limit::waiting);
+    outcome.waiting = 0.05;
+    CHECK_FALSE(broken());
 }
 
 TEST_CASE("where drafts alone serve a load, gains are of what full servers serve, too") {

@@ -146,6 +146,7 @@ TEST_CASE("a server is not started for drafts whose states let more requests wai
     setup.output_tokens = 400.0;
     workload.traffic = traffic_from({{1.0, 0.9}, {240.0, 0.1}}, {{1024.0, 1.0}}, ShareOf::tokens, LoadKind::concurrency);
     workload.limits.first_token_growth = sim::unlimited;
+    workload.limits.waiting_stated = true;
     const Recommendation found = *recommend(workload, 1).recommendation;
     REQUIRE(found.candidates.front().draft_tokens == 3);
     const sim::CompiledRound round = sim::compile_round(found.variants.front().setup);
