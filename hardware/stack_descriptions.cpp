@@ -278,6 +278,7 @@ sim::Stack read_stack(Reader& reader, std::string name) {
         stack.launching.launch_factors = read_launch_factors(reader.object("launch_factors"));
     }
     stack.states.replays_rejected = reader.flag_or("replays_rejected", false);
+    stack.states.snapshots_hold_live_state = reader.flag_or("snapshots_hold_live_state", false);
     stack.caches.divides_kv_heads = reader.flag_or("divides_kv_heads", false);
     stack.caches.takes_latent_tokens_apart = reader.flag_or("takes_latent_tokens_apart", false);
     stack.drafts.drafter_reads_round = reader.flag_or("drafter_reads_round", false);

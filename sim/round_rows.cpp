@@ -210,7 +210,9 @@ void add_rollback(const RowInputs& inputs, const Speculation& speculation, const
     const double rows = most_rows(speculation, shape);
     const double verified = rows * longest_row(speculation, shape);
     row.graphs += plan.advance.operations.empty() ? 0.0 : 1.0;
-    row.target_states = rows + plan.extra_states + plan.states_per_verified_token * verified;
+    const bool live_among_kept =
+        plan.states_per_verified_token > 0.0 && inputs.setup.platform.stack.states.snapshots_hold_live_state;
+    row.target_states = (live_among_kept ? 0.0 : rows) + plan.extra_states + plan.states_per_verified_token * verified;
     row.cached_activations = plan.caches_activations ? verified : 0.0;
     const bool all_tokens = inputs.setup.rollback == Rollback::replay && inputs.setup.platform.stack.states.replays_rejected;
     const double advanced = all_tokens ? shape.tokens : row.accept_length();

@@ -340,6 +340,9 @@ struct StatePolicy {
     double replay_traffic = 0.0;
     /// Replay runs over all verified tokens with the rejected ones masked, since captured graphs have one shape.
     bool replays_rejected = false;
+    /// The state that a verification starts from is one of those that it keeps (Rollback::snapshot): its kernels read it before
+    /// they write over it, so that k drafts need k + 1 states, in place of one more (SGLang's, beside the intermediate ones).
+    bool snapshots_hold_live_state = false;
     /// Share of the memory for states and caches that goes to recurrent states, where an engine divides it beforehand (SGLang's
     /// mamba_full_memory_ratio r: r/(1 + r)); 0: each takes what it needs. And states that a running sequence then holds.
     double state_pool_share = 0.0;

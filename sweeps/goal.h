@@ -54,10 +54,10 @@ struct Limits {
     /// Of what drafts, against the best plain decoding on the same devices and stack (by `own_plain`) under the same load: a
     /// user has to ask for longer waits.
     double first_token_growth = 2.0;  ///< mean TTFT / that of plain decoding, at most
-    /// Or, where more requests wait for a place, so much of the time that decoding of an answer saves, if that is more: by
-    /// half of it a first token comes as much later as the last one comes sooner. Nothing where the growth is stated. A
-    /// judgement, not measured.
-    double first_token_of_saved = 0.5;
+    /// Or, where more requests wait for a place, so much of the time that decoding of an answer saves, if that is more: one
+    /// that waits half a second is no loss where its last token comes five seconds sooner. Nothing where the growth is stated.
+    /// A judgement, not measured.
+    double first_token_of_saved = 0.25;
     /// Share of the requests in flight that wait for a place, less the least share of plain decoding on any cut of the same
     /// devices (where latency is the objective, on any of the devices). Under a load, the mean TTFT counts that wait: more may
     /// wait where it keeps its own limit beside that plain decoding all the same or, if this share is stated, where it is

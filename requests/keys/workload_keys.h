@@ -107,7 +107,7 @@ inline constexpr NumberKey ttft_growth{
     2.0,
     "TTFT of what drafts over that of plain decoding, at most",
     {},
-    ". Where it is not stated, requests may wait until the first token comes as much later as the last one comes sooner, if "
+    ". Where it is not stated, requests may wait for a quarter of what decoding of an answer saves, if "
     "that is more; raise it to allow longer waits"};
 inline constexpr NumberKey waiting{
     "waiting",

@@ -32,17 +32,17 @@ above "requests that wait with the drafter" "$(figure "with the drafter" 5)" 100
 hybrid="--target qwen3.5-27b --device h100-sxm --stack vllm"
 mtp="--drafter mtp --acceptance 0.75,0.58,0.45,0.34,0.26"
 for batch in 1,8,24 1,8,28 1:0.5,8:0.49,32:0.01; do
-    expect 0 'Run qwen3.5-27b on h100-sxm with mtp drafting [45] tokens: [12]\.[0-9]+x .*"num_speculative_tokens":[45].*Batch +draft tokens' \
+    expect 0 'Run qwen3.5-27b on h100-sxm with mtp drafting [345] tokens: [12]\.[0-9]+x .*"num_speculative_tokens":[345].*Batch +draft tokens' \
         recommend $hybrid $mtp --context 8000 --batch $batch
 done
 # A server keeps room for the states of its longest draft, whatever it drafts: its schedule ends where they fill the memory.
-expect 0 'At once run 1[0-9] of +batch 28, and the others wait: with [45] drafts memory holds 1[0-9] sequences at +context +8000; 30 without the drafter' \
+expect 0 'At once run 1[0-9] of +batch 28, and the others wait: with [345] drafts memory holds 1[0-9] sequences at +context +8000; 30 without the drafter' \
     recommend $hybrid $mtp --context 8000 --batch 1,8,28
-expect 0 '1 to 1[0-9] +[45] .*The drafter costs 1[0-9] of 30 sequences at context 8000 \(' recommend $hybrid $mtp --context 8000 --batch 1,8,28
+expect 0 '1 to 1[0-9] +[345] .*The drafter costs 1[0-9] of 30 sequences at context 8000 \(' recommend $hybrid $mtp --context 8000 --batch 1,8,28
 expect 0 'without a drafter' recommend $hybrid $mtp --context 8000 --batch 28
 expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*"num_speculative_tokens"' recommend $hybrid $mtp --context 2000,60000 --batch 1,4
 expect 0 'Run qwen3.5-27b on h100-sxm with mtp .*Excluded: pythia-70m .*vocabulary' recommend $hybrid --drafter pythia-70m --acceptance 0.5 $mtp --context 8000 --batch 8
-expect 0 'num_speculative_tokens_per_batch_size|\[\[1, *[0-9]+, *[45]\]' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --export vllm-batch-context
+expect 0 'num_speculative_tokens_per_batch_size|\[\[1, *[0-9]+, *[345]\]' recommend $hybrid $mtp --context 8000 --batch 1,8,28 --export vllm-batch-context
 # A load that never happens changes nothing.
 "$TREELINE" recommend $hybrid $mtp --context 8000 --batch 1:0.5,8:0.5 >without.txt
 expect 0 'with mtp' recommend $hybrid $mtp --context 8000 --batch 1:0.5,8:0.5,28:0

@@ -99,6 +99,20 @@ TEST_CASE("engines that replay what was rejected, too, replay all that was verif
     }
 }
 
+TEST_CASE("snapshots of all verified tokens are kept beside the live state, or with it among them") {
+    RoundSetup setup = mamba(Rollback::snapshot, {chain(3)});
+    CHECK(compiled(setup).row(1).target_states == 5.0);
+    setup.platform.stack.states.snapshots_hold_live_state = true;
+    CHECK(compiled(setup).row(1).target_states == 4.0);
+    CHECK(compiled(setup).row(0).target_states == 1.0);
+    setup.rollback = Rollback::replay;  // which keeps none for each token
+    CHECK(compiled(setup).row(1).target_states == 1.0);
+    // By engines: vLLM and llama.cpp keep it among them, SGLang and TensorRT-LLM beside them.
+    const auto among = [](const char* stack) { return platform("h100-sxm", stack).stack.states.snapshots_hold_live_state; };
+    CHECK((among("vllm-0.8") && among("vllm") && among("llama.cpp")));
+    CHECK_FALSE((among("sglang") || among("tensorrt-llm") || among("cuda-graph")));
+}
+
 TEST_CASE("a ring keeps its tokens beside a draft's, is replayed in the verification and written now and then") {
     const CompiledRound round = compiled(mamba(Rollback::ring, {chain(3)}));
     const RoundRow& row = round.row(1);

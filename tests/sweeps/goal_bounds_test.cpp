@@ -82,27 +82,27 @@ TEST_CASE("a first token may come later by a share of what decoding of the answe
     outcome.gain = 1.5;
     outcome.first_token_growth = 3.0;
     outcome.waiting = 0.01;
-    outcome.saved = 4.0;  // half of it are two TTFTs
+    outcome.saved = 8.0;  // a quarter are two TTFTs
     Limits limits;
     const auto broken = [&] { return broken_limit(outcome, round, limits); };
     CHECK_FALSE(broken());
-    outcome.saved = 3.9;
+    outcome.saved = 7.9;
     CHECK(broken() == Limit::first_token_growth);
     outcome.first_token_growth = 2.0;  // as much as is allowed whatever is saved
     outcome.saved = -1.0;
     CHECK_FALSE(broken());
     outcome.first_token_growth = 3.0;
-    outcome.saved = 4.0;
+    outcome.saved = 8.0;
     limits.first_token_of_saved = 0.0;
     CHECK(broken() == Limit::first_token_growth);
-    limits.first_token_of_saved = 0.5;
+    limits.first_token_of_saved = 0.25;
     outcome.waiting = 0.0;  // late for other reasons than that others come first
     CHECK(broken() == Limit::first_token_growth);
     outcome.waiting = 0.01;
-    // Beside plain decoding of another cut, whose first tokens take half as long and whose answers take four TTFTs less.
+    // Beside plain decoding of another cut, whose first tokens take half as long and whose answers take eight TTFTs less.
     limits.own_plain.mean = 2.0;
-    limits.own_plain.slower = 4.0;
-    CHECK(allowed_first_token_growth(outcome, limits) == Approx(1.0 + 0.5 * (8.0 - 4.0)));
+    limits.own_plain.slower = 8.0;
+    CHECK(allowed_first_token_growth(outcome, limits) == Approx(1.0 + 0.25 * (16.0 - 8.0)));
     CHECK(broken() == Limit::first_token_growth);
     outcome.first_token_growth = 1.5;
     CHECK_FALSE(broken());
@@ -125,8 +125,8 @@ TEST_CASE("more may wait under a load whose first tokens come in time, unless a 
     // Beside the cut on which fewest wait, too: its first tokens take half as long.
     limits.own_plain.first_token_there = 2.0;
     CHECK(broken() == Limit::waiting);
-    outcome.saved = 2.0;
-    CHECK_FALSE(broken());  // 3 of 1 + 4 / 2 TTFTs there
+    outcome.saved = 4.0;
+    CHECK_FALSE(broken());  // 3 of 1 + 8 / 4 TTFTs there
     limits.own_plain.slower_there = 0.1;
     CHECK(broken() == Limit::waiting);
     limits.own_plain = {};
