@@ -216,8 +216,8 @@ std::vector<sim::Platform> read_platforms_of(json::Reader& root, Descriptions& d
         }
     }
     if (platforms.empty() && !excluded.empty()) {
-        root.problem(workload_keys::platforms, fmt::format("no device can run {}: {}: {}", target.name,
-                                                           excluded.front().label, excluded.front().reason));
+        root.problem(workload_keys::platforms,
+                     fmt::format("no device can run {}: {}: {}", target.name, excluded.front().label, excluded.front().reason));
     }
     return platforms;
 }

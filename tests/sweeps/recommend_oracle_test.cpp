@@ -201,10 +201,9 @@ ByHand by_hand(const Asked& asked, const Variant& variant, int speculation) {
     if (speculation > 0) {
         const double growth = traffic.kind == LoadKind::batch ? 1.0 : first / tokens / (plain_first / plain_tokens);
         const double waiting = waits / (waits + serves) - plain_waits / (plain_waits + plain_serves);
-        const double saved =
-            traffic.kind == LoadKind::batch || waiting <= 0.0
-                ? 0.0
-                : (plain_tpot / plain_tokens - tpot / tokens) * asked.answer / (plain_first / plain_tokens);
+        const double saved = traffic.kind == LoadKind::batch || waiting <= 0.0
+                                 ? 0.0
+                                 : (plain_tpot / plain_tokens - tpot / tokens) * asked.answer / (plain_first / plain_tokens);
         const bool in_time = growth <= std::max(limits.first_token_growth, 1.0 + limits.first_token_of_saved * saved);
         const bool faster = limits.waiting_stated ? growth < 1.0 : traffic.kind != LoadKind::batch && in_time;
         sum.allowed = sum.allowed && in_time && (waiting <= limits.waiting || faster) &&

@@ -144,7 +144,7 @@ TEST_CASE("a server is not started for drafts whose states let more requests wai
     sim::RoundSetup& setup = workload.variants.front().setup;
     setup.prompt_tokens = 800.0;
     setup.output_tokens = 400.0;
-    workload.traffic = traffic_from({{1.0, 0.9}, {240.0, 0.1}}, {{1024.0, 1.0}}, ShareOf::tokens, LoadKind::concurrency);
+    workload.traffic = traffic_from({{1.0, 0.9}, {280.0, 0.1}}, {{1024.0, 1.0}}, ShareOf::tokens, LoadKind::concurrency);
     workload.limits.first_token_growth = sim::unlimited;
     workload.limits.waiting_stated = true;
     const Recommendation found = *recommend(workload, 1).recommendation;
@@ -154,7 +154,7 @@ TEST_CASE("a server is not started for drafts whose states let more requests wai
                    four = schedule_for(round, {0, 1, 2, 3, 4}, workload, 1024, 3);
     REQUIRE(four.gain > three.gain);
     REQUIRE(four.broken == Limit::waiting);
-    REQUIRE(four.largest_batch < 0.95 * 240.0);
+    REQUIRE(four.largest_batch < 0.95 * 280.0);
     CHECK_FALSE(found.schedule.broken);
     CHECK(ranges_of(found.schedule) == ranges_of(three));
     // Where any may wait, four it is.
