@@ -34,6 +34,17 @@ Limits without_growth() {
     return limits;
 }
 
+/// Drafts that gain, under a load.
+Outcome drafting(double waiting, double first_token_growth, double saved) {
+    Outcome outcome;
+    outcome.speculation = 1;
+    outcome.gain = 1.5;
+    outcome.waiting = waiting;
+    outcome.first_token_growth = first_token_growth;
+    outcome.saved = saved;
+    return outcome;
+}
+
 /// What one draft breaks with four requests in flight.
 std::optional<Limit> broken_by_one_draft(const Limits& limits) {
     return LoadChoices(with_answers(), {1}, loads_of(LoadKind::concurrency, {{4.0, 1.0}}), limits).broken(1, 4.0);
@@ -77,12 +88,7 @@ TEST_CASE("at a load the growth of the first token is over the plain decoding th
 
 TEST_CASE("a first token may come later by a share of what decoding of the answer saves") {
     const sim::CompiledRound round = with_answers();
-    Outcome outcome;
-    outcome.speculation = 1;
-    outcome.gain = 1.5;
-    outcome.first_token_growth = 3.0;
-    outcome.waiting = 0.01;
-    outcome.saved = 8.0;  // a quarter are two TTFTs
+    Outcome outcome = drafting(0.01, 3.0, 8.0);  // a quarter are two TTFTs
     Limits limits;
     const auto broken = [&] { return broken_limit(outcome, round, limits); };
     CHECK_FALSE(broken());
@@ -110,12 +116,7 @@ TEST_CASE("a first token may come later by a share of what decoding of the answe
 
 TEST_CASE("more may wait under a load whose first tokens come in time, unless a share is stated") {
     const sim::CompiledRound round = with_answers();
-    Outcome outcome;
-    outcome.speculation = 1;
-    outcome.gain = 1.5;
-    outcome.waiting = 0.2;
-    outcome.first_token_growth = 1.5;
-    outcome.saved = 0.0;
+    Outcome outcome = drafting(0.2, 1.5, 0.0);
     Limits limits;
     const auto broken = [&] { return broken_limit(outcome, round, limits); };
     CHECK_FALSE(broken());
