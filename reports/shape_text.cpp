@@ -67,8 +67,7 @@ std::string long_context_remark(const sweeps::DrafterChoice& drafter, double con
     }
     return fmt::format(
         "Acceptance is taken to be the same at {} tokens of context; of two drafters of this sort that were measured so far, "
-        "one "
-        "lost up to 5 % of its accept length there and one up to 43 %.",
+        "one lost up to 5 % of its accept length there and one up to 43 %.",
         text::short_text(context));
 }
 

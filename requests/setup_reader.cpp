@@ -290,18 +290,22 @@ std::vector<sim::Platform> read_platforms(json::Reader at, Descriptions& descrip
                                           std::vector<sweeps::Exclusion>* excluded) {
     std::string why_not;
     sim::Platform platform = read_one_device(at, descriptions, excluded != nullptr ? &why_not : nullptr);
-    if (!why_not.empty()) {
-        excluded->push_back({platform.device.name, why_not, sweeps::Exclusion::no_variant});
-        return {};
-    }
+    std::vector<sweeps::Exclusion> of_cuts;
     std::vector<sim::Platform> platforms;
     if (at.has(platform_keys::gpus) && !platform.device.name.empty() && !platform.accelerator && !target.name.empty()) {
-        platforms = read_cuts(at, platform, target, excluded);
+        platforms = read_cuts(at, platform, target, excluded != nullptr ? &of_cuts : nullptr);
     } else {
         read_parallelism(at, platform);
         platforms = {platform};
     }
     at.finish();
+    if (!why_not.empty()) {
+        platforms.clear();
+        of_cuts = {{platform.device.name, why_not, sweeps::Exclusion::no_variant}};
+    }
+    if (excluded != nullptr) {
+        excluded->insert(excluded->end(), of_cuts.begin(), of_cuts.end());
+    }
     return platforms;
 }
 

@@ -75,10 +75,12 @@ std::string memory_sentence(Bytes needed, Bytes allowed) {
 }
 
 std::string growth_sentence(const Outcome& outcome, const Prepared& prepared, const Limits& limits) {
-    const Apart text =
-        digits_apart(first_token_growth_of(prepared, outcome, limits), allowed_first_token_growth(outcome, limits));
-    return would_gain(outcome) +
-           fmt::format("makes the TTFT {} times that of plain decoding; --ttft-growth allows {}", text.figure, text.limit);
+    const double allowed = allowed_first_token_growth(outcome, limits);
+    const Apart text = digits_apart(first_token_growth_of(prepared, outcome, limits), allowed);
+    const std::string limit = allowed > limits.first_token_growth
+                                  ? text.limit + " times are allowed for what it saves (--ttft-growth allows more)"
+                                  : "--ttft-growth allows " + text.limit;
+    return would_gain(outcome) + fmt::format("makes the TTFT {} times that of plain decoding; {}", text.figure, limit);
 }
 
 /// The sentence for a broken limit and the outcome that breaks it.

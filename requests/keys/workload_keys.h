@@ -117,9 +117,8 @@ inline constexpr NumberKey waiting{
     0.05,
     "share of the requests in flight that may wait for a place and need not",
     {},
-    ": because of the drafter, whose memory is missing for others, or of a cut of the devices that holds fewer than "
-    "another. Under a load more may wait where TTFT, which counts the wait, keeps its own limit (where this is stated: is "
-    "shorter than without the drafter); 1 allows any queue"};
+    ": for the drafter's memory, or a cut of the devices that holds fewer than another ([more](cost-model.md#62-limits-and-the-"
+    "recommendation)). Unstated, more may wait where TTFT keeps its limit; 1 allows any queue"};
 
 inline std::vector<KeyRow> rows() { return rows_of(tpot_ms, ttft_ms, memory_gb, minimum_gain, ttft_growth, waiting); }
 
